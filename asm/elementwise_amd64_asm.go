@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mmcloughlin/avo/reg"
@@ -8,8 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// elementwise are operations of at most one rounding, given their params in order. One vector at a time is enough for what waits for
-// memory.
+// elementwise are operations of at most one rounding, given their params in order.
 var elementwise = []struct {
 	name, params, doc string
 	op                func(b *x86.Block, in []x86.Value) x86.Value
@@ -59,6 +59,10 @@ func elementwiseAMD64(f *x86.File) {
 			for _, l := range levels {
 				fn, m := recordMap(f, l, e, o.name+e.String(), "sets dst[i] = "+o.doc+" for i < n.",
 					append([]string{"dst"}, strings.Fields(o.params)...), o.op)
+				// Single vectors take up to twice as long where the loop is split over lines of the instruction cache.
+				if l == x86.AVX2 && !slices.Contains([]string{"div", "sqrt", "max", "min"}, o.name) {
+					m.Unroll = 2
+				}
 				fn.Map(m)
 			}
 		}

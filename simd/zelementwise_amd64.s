@@ -12,17 +12,33 @@ TEXT ·subF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+8, BX
+	SUBQ $+16, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $+8, SI
-	SUBQ    $+8, BX
+	VMOVUPS 32(CX)(SI*4), Y0
+	VMOVUPS 32(DX)(SI*4), Y1
+	VSUBPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*4)
+	ADDQ    $+16, SI
+	SUBQ    $+16, BX
 	JGE     loop5
 next6:
+	ADDQ $+16, BX
+	SUBQ $+8, BX
+	JL   next8
+loop7:
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VSUBPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $+8, SI
+	SUBQ    $+8, BX
+	JGE     loop7
+next8:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
 	JE         done3
@@ -78,17 +94,33 @@ TEXT ·mulF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+8, BX
+	SUBQ $+16, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $+8, SI
-	SUBQ    $+8, BX
+	VMOVUPS 32(CX)(SI*4), Y0
+	VMOVUPS 32(DX)(SI*4), Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*4)
+	ADDQ    $+16, SI
+	SUBQ    $+16, BX
 	JGE     loop5
 next6:
+	ADDQ $+16, BX
+	SUBQ $+8, BX
+	JL   next8
+loop7:
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $+8, SI
+	SUBQ    $+8, BX
+	JGE     loop7
+next8:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
 	JE         done3
@@ -433,16 +465,30 @@ TEXT ·absF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+8, DX
+	SUBQ $+16, DX
 	JL   next6
 loop5:
+	VMOVUPS (CX)(BX*4), Y0
+	VMOVUPS 32(CX)(BX*4), Y1
+	VANDPS  ·dataAbsF32+0(SB), Y0, Y0
+	VANDPS  ·dataAbsF32+0(SB), Y1, Y1
+	VMOVUPS Y0, (AX)(BX*4)
+	VMOVUPS Y1, 32(AX)(BX*4)
+	ADDQ    $+16, BX
+	SUBQ    $+16, DX
+	JGE     loop5
+next6:
+	ADDQ $+16, DX
+	SUBQ $+8, DX
+	JL   next8
+loop7:
 	VMOVUPS (CX)(BX*4), Y0
 	VANDPS  ·dataAbsF32+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop5
-next6:
+	JGE     loop7
+next8:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
 	JE         done3
@@ -493,16 +539,30 @@ TEXT ·roundToEvenF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+8, DX
+	SUBQ $+16, DX
 	JL   next6
 loop5:
+	VMOVUPS  (CX)(BX*4), Y0
+	VMOVUPS  32(CX)(BX*4), Y1
+	VROUNDPS $0x08, Y0, Y0
+	VROUNDPS $0x08, Y1, Y1
+	VMOVUPS  Y0, (AX)(BX*4)
+	VMOVUPS  Y1, 32(AX)(BX*4)
+	ADDQ     $+16, BX
+	SUBQ     $+16, DX
+	JGE      loop5
+next6:
+	ADDQ $+16, DX
+	SUBQ $+8, DX
+	JL   next8
+loop7:
 	VMOVUPS  (CX)(BX*4), Y0
 	VROUNDPS $0x08, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*4)
 	ADDQ     $+8, BX
 	SUBQ     $+8, DX
-	JGE      loop5
-next6:
+	JGE      loop7
+next8:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
 	JE         done3
@@ -553,16 +613,30 @@ TEXT ·floorF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+8, DX
+	SUBQ $+16, DX
 	JL   next6
 loop5:
+	VMOVUPS  (CX)(BX*4), Y0
+	VMOVUPS  32(CX)(BX*4), Y1
+	VROUNDPS $0x09, Y0, Y0
+	VROUNDPS $0x09, Y1, Y1
+	VMOVUPS  Y0, (AX)(BX*4)
+	VMOVUPS  Y1, 32(AX)(BX*4)
+	ADDQ     $+16, BX
+	SUBQ     $+16, DX
+	JGE      loop5
+next6:
+	ADDQ $+16, DX
+	SUBQ $+8, DX
+	JL   next8
+loop7:
 	VMOVUPS  (CX)(BX*4), Y0
 	VROUNDPS $0x09, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*4)
 	ADDQ     $+8, BX
 	SUBQ     $+8, DX
-	JGE      loop5
-next6:
+	JGE      loop7
+next8:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
 	JE         done3
@@ -613,16 +687,30 @@ TEXT ·ceilF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+8, DX
+	SUBQ $+16, DX
 	JL   next6
 loop5:
+	VMOVUPS  (CX)(BX*4), Y0
+	VMOVUPS  32(CX)(BX*4), Y1
+	VROUNDPS $0x0a, Y0, Y0
+	VROUNDPS $0x0a, Y1, Y1
+	VMOVUPS  Y0, (AX)(BX*4)
+	VMOVUPS  Y1, 32(AX)(BX*4)
+	ADDQ     $+16, BX
+	SUBQ     $+16, DX
+	JGE      loop5
+next6:
+	ADDQ $+16, DX
+	SUBQ $+8, DX
+	JL   next8
+loop7:
 	VMOVUPS  (CX)(BX*4), Y0
 	VROUNDPS $0x0a, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*4)
 	ADDQ     $+8, BX
 	SUBQ     $+8, DX
-	JGE      loop5
-next6:
+	JGE      loop7
+next8:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
 	JE         done3
@@ -673,16 +761,30 @@ TEXT ·truncF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+8, DX
+	SUBQ $+16, DX
 	JL   next6
 loop5:
+	VMOVUPS  (CX)(BX*4), Y0
+	VMOVUPS  32(CX)(BX*4), Y1
+	VROUNDPS $0x0b, Y0, Y0
+	VROUNDPS $0x0b, Y1, Y1
+	VMOVUPS  Y0, (AX)(BX*4)
+	VMOVUPS  Y1, 32(AX)(BX*4)
+	ADDQ     $+16, BX
+	SUBQ     $+16, DX
+	JGE      loop5
+next6:
+	ADDQ $+16, DX
+	SUBQ $+8, DX
+	JL   next8
+loop7:
 	VMOVUPS  (CX)(BX*4), Y0
 	VROUNDPS $0x0b, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*4)
 	ADDQ     $+8, BX
 	SUBQ     $+8, DX
-	JGE      loop5
-next6:
+	JGE      loop7
+next8:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
 	JE         done3
@@ -735,17 +837,33 @@ TEXT ·clipF32AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS hi+20(FP), Y1
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	SUBQ         $+8, DX
+	SUBQ         $+16, DX
 	JL           next6
 loop5:
+	VMOVUPS (CX)(BX*4), Y2
+	VMOVUPS 32(CX)(BX*4), Y3
+	VMAXPS  Y2, Y0, Y2
+	VMAXPS  Y3, Y0, Y3
+	VMINPS  Y2, Y1, Y2
+	VMINPS  Y3, Y1, Y3
+	VMOVUPS Y2, (AX)(BX*4)
+	VMOVUPS Y3, 32(AX)(BX*4)
+	ADDQ    $+16, BX
+	SUBQ    $+16, DX
+	JGE     loop5
+next6:
+	ADDQ $+16, DX
+	SUBQ $+8, DX
+	JL   next8
+loop7:
 	VMOVUPS (CX)(BX*4), Y2
 	VMAXPS  Y2, Y0, Y2
 	VMINPS  Y2, Y1, Y2
 	VMOVUPS Y2, (AX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop5
-next6:
+	JGE     loop7
+next8:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
 	JE         done3
@@ -802,17 +920,33 @@ TEXT ·subF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+4, BX
+	SUBQ $+8, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
-	ADDQ    $+4, SI
-	SUBQ    $+4, BX
+	VMOVUPS 32(CX)(SI*8), Y0
+	VMOVUPS 32(DX)(SI*8), Y1
+	VSUBPD  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*8)
+	ADDQ    $+8, SI
+	SUBQ    $+8, BX
 	JGE     loop5
 next6:
+	ADDQ $+8, BX
+	SUBQ $+4, BX
+	JL   next8
+loop7:
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VSUBPD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	ADDQ    $+4, SI
+	SUBQ    $+4, BX
+	JGE     loop7
+next8:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
 	JE         done3
@@ -868,17 +1002,33 @@ TEXT ·mulF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+4, BX
+	SUBQ $+8, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
-	ADDQ    $+4, SI
-	SUBQ    $+4, BX
+	VMOVUPS 32(CX)(SI*8), Y0
+	VMOVUPS 32(DX)(SI*8), Y1
+	VMULPD  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*8)
+	ADDQ    $+8, SI
+	SUBQ    $+8, BX
 	JGE     loop5
 next6:
+	ADDQ $+8, BX
+	SUBQ $+4, BX
+	JL   next8
+loop7:
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VMULPD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	ADDQ    $+4, SI
+	SUBQ    $+4, BX
+	JGE     loop7
+next8:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
 	JE         done3
@@ -1223,16 +1373,30 @@ TEXT ·absF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+4, DX
+	SUBQ $+8, DX
 	JL   next6
 loop5:
+	VMOVUPS (CX)(BX*8), Y0
+	VMOVUPS 32(CX)(BX*8), Y1
+	VANDPD  ·dataAbsF64+0(SB), Y0, Y0
+	VANDPD  ·dataAbsF64+0(SB), Y1, Y1
+	VMOVUPS Y0, (AX)(BX*8)
+	VMOVUPS Y1, 32(AX)(BX*8)
+	ADDQ    $+8, BX
+	SUBQ    $+8, DX
+	JGE     loop5
+next6:
+	ADDQ $+8, DX
+	SUBQ $+4, DX
+	JL   next8
+loop7:
 	VMOVUPS (CX)(BX*8), Y0
 	VANDPD  ·dataAbsF64+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
-	JGE     loop5
-next6:
+	JGE     loop7
+next8:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
 	JE         done3
@@ -1283,16 +1447,30 @@ TEXT ·roundToEvenF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+4, DX
+	SUBQ $+8, DX
 	JL   next6
 loop5:
+	VMOVUPS  (CX)(BX*8), Y0
+	VMOVUPS  32(CX)(BX*8), Y1
+	VROUNDPD $0x08, Y0, Y0
+	VROUNDPD $0x08, Y1, Y1
+	VMOVUPS  Y0, (AX)(BX*8)
+	VMOVUPS  Y1, 32(AX)(BX*8)
+	ADDQ     $+8, BX
+	SUBQ     $+8, DX
+	JGE      loop5
+next6:
+	ADDQ $+8, DX
+	SUBQ $+4, DX
+	JL   next8
+loop7:
 	VMOVUPS  (CX)(BX*8), Y0
 	VROUNDPD $0x08, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*8)
 	ADDQ     $+4, BX
 	SUBQ     $+4, DX
-	JGE      loop5
-next6:
+	JGE      loop7
+next8:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
 	JE         done3
@@ -1343,16 +1521,30 @@ TEXT ·floorF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+4, DX
+	SUBQ $+8, DX
 	JL   next6
 loop5:
+	VMOVUPS  (CX)(BX*8), Y0
+	VMOVUPS  32(CX)(BX*8), Y1
+	VROUNDPD $0x09, Y0, Y0
+	VROUNDPD $0x09, Y1, Y1
+	VMOVUPS  Y0, (AX)(BX*8)
+	VMOVUPS  Y1, 32(AX)(BX*8)
+	ADDQ     $+8, BX
+	SUBQ     $+8, DX
+	JGE      loop5
+next6:
+	ADDQ $+8, DX
+	SUBQ $+4, DX
+	JL   next8
+loop7:
 	VMOVUPS  (CX)(BX*8), Y0
 	VROUNDPD $0x09, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*8)
 	ADDQ     $+4, BX
 	SUBQ     $+4, DX
-	JGE      loop5
-next6:
+	JGE      loop7
+next8:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
 	JE         done3
@@ -1403,16 +1595,30 @@ TEXT ·ceilF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+4, DX
+	SUBQ $+8, DX
 	JL   next6
 loop5:
+	VMOVUPS  (CX)(BX*8), Y0
+	VMOVUPS  32(CX)(BX*8), Y1
+	VROUNDPD $0x0a, Y0, Y0
+	VROUNDPD $0x0a, Y1, Y1
+	VMOVUPS  Y0, (AX)(BX*8)
+	VMOVUPS  Y1, 32(AX)(BX*8)
+	ADDQ     $+8, BX
+	SUBQ     $+8, DX
+	JGE      loop5
+next6:
+	ADDQ $+8, DX
+	SUBQ $+4, DX
+	JL   next8
+loop7:
 	VMOVUPS  (CX)(BX*8), Y0
 	VROUNDPD $0x0a, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*8)
 	ADDQ     $+4, BX
 	SUBQ     $+4, DX
-	JGE      loop5
-next6:
+	JGE      loop7
+next8:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
 	JE         done3
@@ -1463,16 +1669,30 @@ TEXT ·truncF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+4, DX
+	SUBQ $+8, DX
 	JL   next6
 loop5:
+	VMOVUPS  (CX)(BX*8), Y0
+	VMOVUPS  32(CX)(BX*8), Y1
+	VROUNDPD $0x0b, Y0, Y0
+	VROUNDPD $0x0b, Y1, Y1
+	VMOVUPS  Y0, (AX)(BX*8)
+	VMOVUPS  Y1, 32(AX)(BX*8)
+	ADDQ     $+8, BX
+	SUBQ     $+8, DX
+	JGE      loop5
+next6:
+	ADDQ $+8, DX
+	SUBQ $+4, DX
+	JL   next8
+loop7:
 	VMOVUPS  (CX)(BX*8), Y0
 	VROUNDPD $0x0b, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*8)
 	ADDQ     $+4, BX
 	SUBQ     $+4, DX
-	JGE      loop5
-next6:
+	JGE      loop7
+next8:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
 	JE         done3
@@ -1525,17 +1745,33 @@ TEXT ·clipF64AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD hi+24(FP), Y1
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
-	SUBQ         $+4, DX
+	SUBQ         $+8, DX
 	JL           next6
 loop5:
+	VMOVUPS (CX)(BX*8), Y2
+	VMOVUPS 32(CX)(BX*8), Y3
+	VMAXPD  Y2, Y0, Y2
+	VMAXPD  Y3, Y0, Y3
+	VMINPD  Y2, Y1, Y2
+	VMINPD  Y3, Y1, Y3
+	VMOVUPS Y2, (AX)(BX*8)
+	VMOVUPS Y3, 32(AX)(BX*8)
+	ADDQ    $+8, BX
+	SUBQ    $+8, DX
+	JGE     loop5
+next6:
+	ADDQ $+8, DX
+	SUBQ $+4, DX
+	JL   next8
+loop7:
 	VMOVUPS (CX)(BX*8), Y2
 	VMAXPD  Y2, Y0, Y2
 	VMINPD  Y2, Y1, Y2
 	VMOVUPS Y2, (AX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
-	JGE     loop5
-next6:
+	JGE     loop7
+next8:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
 	JE         done3
