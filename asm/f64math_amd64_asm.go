@@ -117,8 +117,12 @@ func expReduce(b *x86.Block, x x86.Value) (p, k, z x86.Value) {
 
 // expSplit is exp(x) = (1 + r + r²q)·2^k.
 func expSplit(b *x86.Block, x x86.Value) (r, q, k, z x86.Value) {
+	return expSplitBy(b, x, byElem(b, b.Const("roundF32", roundF32), b.Const("round", roundF64)))
+}
+
+// expSplitBy is expSplit where the low bits of z hold k and what round holds in its own.
+func expSplitBy(b *x86.Block, x, round x86.Value) (r, q, k, z x86.Value) {
 	if b.Elem == x86.F32 {
-		round := b.Const("roundF32", roundF32)
 		z = b.FMA(x, b.Const("log2e", log2e), round)
 		k = b.Sub(z, round)
 		r = b.FNMA(k, b.Const("ln2Hi", ln2HiF32), x)
@@ -126,7 +130,6 @@ func expSplit(b *x86.Block, x x86.Value) (r, q, k, z x86.Value) {
 		return r, b.Horner(r, b.Const("expC2", expC2), b.Const("expC3", expC3), b.Const("expC4", expC4), b.Const("expC5", expC5),
 			b.Const("expC6", expC6)), k, z
 	}
-	round := b.Const("round", roundF64)
 	z = b.FMA(x, b.Const("log2e", 0x1.71547652b82fep+0), round)
 	k = b.Sub(z, round)
 	r = b.FNMA(k, b.Const("ln2Hi", ln2HiF64), x)
@@ -139,6 +142,21 @@ func expF64(b *x86.Block, x x86.Value) x86.Value {
 	x = b.Max(b.Const("expMin", -746), b.Min(b.Const("expMax", 710), x))
 	p, k, _ := expReduce(b, x)
 	return scale2(b, b.Add(p, one(b)), k)
+}
+
+// expBelow is exp(x) of either type for x ≤ 0 or NaN, with the bits of expF32 and expF64. At AVX2 2^k is too small for the exponent of a
+// normal number where the result may be subnormal. So k is increased by 64 or 256, and a product ends it, which alone rounds there.
+func expBelow(b *x86.Block, x x86.Value) x86.Value {
+	x = b.Max(byElem(b, b.Const(constName(-104), -104), b.Const("expMin", -746)), x)
+	if b.Level == x86.AVX512 {
+		p, k, _ := expReduce(b, x)
+		return b.Scale(b.Add(p, one(b)), k)
+	}
+	round := byElem(b, b.Const("roundAbove64", roundF32+64), b.Const("roundAbove256", roundF64+256))
+	r, q, _, z := expSplitBy(b, x, round)
+	s := pow2(b, z)
+	y := b.FMA(b.FMA(b.Mul(r, r), q, r), s, s)
+	return b.Mul(y, byElem(b, b.Const("below64", 0x1p-64), b.Const("below256", 0x1p-256)))
 }
 
 // scale2 is y·2^k for whole k, |k| ≤ 2·1022 (float64) or 2·126, rounded once.

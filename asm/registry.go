@@ -41,6 +41,7 @@ var registry = []generator{
 	{"zpointconv", pointConvAMD64},
 	{"zsetconv", setConvAMD64},
 	{"zreduce", reduceAMD64},
+	{"zsoftmax", softmaxAMD64},
 	{"zrows", rowsAMD64},
 	{"zelementwise", elementwiseAMD64},
 	{"zmoments", momentsAMD64},

@@ -226,7 +226,7 @@ type timed struct {
 // kernelCases lists what is measured, in the order of the table.
 func kernelCases() []kernelCase {
 	var cases []kernelCase
-	for _, c := range [][]kernelCase{gemmCases(), vectorCases(), weightNetCases(), depthwiseCases(), windowCases(), gatherCases(),
+	for _, c := range [][]kernelCase{gemmCases(), vectorCases(), softmaxCases(), weightNetCases(), depthwiseCases(), windowCases(), gatherCases(),
 		reduceCases(), pairsCases()} {
 		cases = append(cases, c...)
 	}

@@ -198,6 +198,19 @@ var vectorSizes = []struct {
 	n, block int
 }{{"L1", 1 << 20, 1 << 12}, {"L2", 1 << 20, 1 << 16}, {"stream", 1 << 20, 1 << 20}, {"memory", 1 << 24, 1 << 24}}
 
+// softmaxCases are softmax of rows, as many as fit in the second-level cache.
+func softmaxCases() (cases []kernelCase) {
+	for _, c := range []int{10, 64, 1000} {
+		n := 1 << 16 / c * c
+		cases = append(cases, kernelCase{fmt.Sprintf("softmax/%d/ours", c), []metric{nsPer(n)}, work{}, func() timed {
+			rng := peerSeed
+			x, y := rng.floats(n, 4), onHugePages[float32](n)
+			return timed{ours: func() { simd.SoftmaxF32(y, x, c) }}
+		}})
+	}
+	return cases
+}
+
 func scale4(x []float32) { simd.ScaleF32(x, 4, x) }
 
 func scale8(x []float32) {

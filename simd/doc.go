@@ -41,7 +41,7 @@
 //	Exp Log SinCos Atan2 Hypot              all                all
 //	activations and their gradients         all                all
 //	Sqrt                                    AVX2 AVX512        AVX2 AVX512
-//	Softmax LogSumExp                       by Exp             by Exp
+//	Softmax LogSumExp                       AVX2 AVX512; elsewhere by Exp, in both types
 //	Add Sub Mul Div Axpy Scale ScaleRows    all                all
 //	Pow                                     all, in float64    all
 //	Erf GELU Expm1 Log1p                    all, NEON: float64 all

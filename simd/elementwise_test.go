@@ -2,6 +2,7 @@ package simd
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -144,4 +145,83 @@ func testSoftmax[T Float](t *testing.T, eps float64) {
 	Softmax(got, []T{-inf, 0, 1, nan}, 2)
 	require.Equal(t, []T{0, 1}, got[:2])
 	require.True(t, got[2] != got[2] && got[3] != got[3])
+	testSoftmaxRows[T](t)
+}
+
+// testSoftmaxRows looks at rows of every length to the end of readable memory, in place, with elements that are no numbers at all places.
+func testSoftmaxRows[T Float](t *testing.T) {
+	rng := testkit.Rand(92)
+	inf, nan := T(math.Inf(1)), T(math.NaN())
+	for c := 1; c < 70; c++ {
+		x := testkit.Normal[T](rng, 3*c)
+		for i := range x {
+			x[i] = 40*x[i] - 60 // results from 1 to subnormal ones and 0
+		}
+		x = testkit.CopyAtEnd(t, x)
+		want, got := make([]T, len(x)), testkit.CopyAtEnd(t, make([]T, len(x)))
+		softmaxGeneric(want, x, c)
+		Softmax(got, x, c)
+		for i, w := range want {
+			require.InDelta(t, float64(w), float64(got[i]), 8*eps[T]()*float64(w)+1e-44, "row of %d: %d", c, i)
+		}
+		Softmax(x, x, c)
+		require.True(t, testkit.SameBits(x, got), "in place, rows of %d", c)
+
+		at := c / 3
+		row := testkit.CopyAtEnd(t, testkit.Normal[T](rng, c))
+		most := ArgMax(row)
+		row[at] = nan
+		require.Equal(t, at, ArgMax(row))
+		require.True(t, math.IsNaN(LogSumExp(row)))
+		Softmax(got[:c], row, c)
+		for _, v := range got[:c] {
+			require.True(t, v != v)
+		}
+		row[at] = inf
+		require.Equal(t, at, ArgMax(row))
+		require.Equal(t, math.Inf(1), LogSumExp(row))
+		Softmax(got[:c], row, c)
+		require.True(t, got[at] != got[at] && got[most] != got[most])
+		row[at] = -inf
+		if c > 1 {
+			Softmax(got[:c], row, c)
+			require.Zero(t, got[at])
+			require.InDelta(t, 1, Sum(got[:c]), float64(c)*eps[T]())
+			require.False(t, math.IsNaN(LogSumExp(row)))
+		}
+		for i := range row {
+			row[i] = -inf
+		}
+		require.Equal(t, math.Inf(-1), LogSumExp(row))
+		require.Equal(t, 0, ArgMax(row))
+	}
+	for _, c := range []int{4096, 4097, 8191, 8192, 20000, 1<<17 + 3} { // by pieces
+		x := testkit.Normal[T](rng, c)
+		for i := range x {
+			x[i] = 5*x[i] + 1000
+		}
+		for i := range 5000 % c {
+			x[i] = -inf // the first pieces hold nothing else
+		}
+		want, got := make([]T, c), make([]T, c)
+		softmaxGeneric(want, x, c)
+		Softmax(got, x, c)
+		for i, w := range want {
+			require.InDelta(t, float64(w), float64(got[i]), 8*eps[T]()*float64(w), "row of %d: %d", c, i)
+		}
+		require.InEpsilon(t, logSumExpGeneric(x), LogSumExp(x), 4*eps[T]())
+		_, most := MinMax(x)
+		at := ArgMax(x)
+		require.Equal(t, most, x[at])
+		require.NotContains(t, x[:at], most)
+		x[c-1], x[c-2] = nan, nan
+		require.Equal(t, c-2, ArgMax(x))
+		require.True(t, math.IsNaN(LogSumExp(x)))
+		Softmax(got, x, c)
+		require.True(t, got[0] != got[0] && got[c-1] != got[c-1])
+	}
+	negative := T(math.Copysign(0, -1))
+	require.Equal(t, 1, ArgMax([]T{-1, negative, 0}))
+	zeros := slices.Repeat([]T{-1, -1, negative, 0}, 9)
+	require.Equal(t, 2, ArgMax(zeros))
 }

@@ -115,12 +115,10 @@ func LogSumExpF64(x []float64) float64 { return logSumExp(x) }
 
 // ArgMaxF32 returns the index of the largest element, the first of several: -1 for no elements, and that of the first NaN if there is any.
 func ArgMaxF32(x []float32) int {
-	_, most := minMaxF32(x)
-	return place(x, most, func(at, n int) int { return findF32(&x[at], most, n) })
+	return argMaxF32(x)
 }
 
 // ArgMaxF64 is ArgMaxF32 for float64.
 func ArgMaxF64(x []float64) int {
-	_, most := minMaxF64(x)
-	return place(x, most, func(at, n int) int { return findF64(&x[at], most, n) })
+	return argMaxF64(x)
 }

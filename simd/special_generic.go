@@ -136,7 +136,7 @@ func logPair(a float64) (hi, lo float64) {
 	return hi, lo
 }
 
-func softmax[T Float](dst, x []T, c int) {
+func softmaxGeneric[T Float](dst, x []T, c int) {
 	for ; len(x) > 0; dst, x = dst[c:], x[c:] {
 		y, r := dst[:c], x[:c]
 		_, most := MinMax(r)
@@ -173,7 +173,7 @@ func ones[T Float]() (x [512]T) {
 	return x
 }
 
-func logSumExp[T Float](x []T) float64 {
+func logSumExpGeneric[T Float](x []T) float64 {
 	_, most := MinMax(x)
 	if m := float64(most); len(x) == 0 || m-m != 0 {
 		return m // no elements, nothing but -Inf, +Inf or NaN
@@ -191,25 +191,35 @@ func logSumExp[T Float](x []T) float64 {
 	return float64(most) + math.Log(sum)
 }
 
-// place returns where the largest element, or the first NaN, stands, which find looks for at a level with assembly: it returns how many of
-// n elements from at on may be passed over.
-func place[T Float](x []T, most T, find func(at, n int) int) int {
-	if len(x) == 0 {
-		return -1
-	}
-	const piece = 1 << 16 // as many as assembly takes at a time, which cannot be preempted
-	at := 0
-	for level != Generic && most == most && at < len(x) {
-		n := min(len(x)-at, piece)
-		k := find(at, n)
-		if at += k; k < n {
-			break
+// argMaxGeneric returns where the largest element, or the first NaN, stands, -1 for no elements.
+func argMaxGeneric[T Float](x []T) int {
+	at, most := -1, T(math.Inf(-1))
+	for i, v := range x {
+		switch {
+		case v > most || i == 0:
+			at, most = i, v
+		case v != v:
+			return i
 		}
-	}
-	for i, v := range x[at:] {
-		if v == most || v != v {
-			return at + i
+		if most != most {
+			return at
 		}
 	}
 	return at
+}
+
+// place returns where v stands, if not before at, and no earlier than among the elements of the last vector.
+func place[T Float](x []T, v T, at int) int {
+	for at < len(x)-1 && x[at] != v {
+		at++
+	}
+	return at
+}
+
+// find returns how many elements may be passed over until the first that is v.
+func find[T Float](x []T, v T) int {
+	if double, ok := any(&x[0]).(*float64); ok {
+		return findF64(double, float64(v), len(x))
+	}
+	return findF32(any(&x[0]).(*float32), float32(v), len(x))
 }

@@ -372,6 +372,10 @@ GLOBL ·dataLanes4x64(SB), RODATA|NOPTR, $32
 WORDS(·dataLanes8x64, 0, 0x0, 0x1, 0x2, 0x3)
 WORDS(·dataLanes8x64, 32, 0x4, 0x5, 0x6, 0x7)
 GLOBL ·dataLanes8x64(SB), RODATA|NOPTR, $64
+FOUR(·dataRoundAbove64, 0x4b4000404b400040)
+FOUR(·dataBelow64, 0x1f8000001f800000)
+FOUR(·dataRoundAbove256F64, 0x4338000000000100)
+FOUR(·dataBelow256F64, 0x2ff0000000000000)
 WORDS(·dataTailMaskI8, 0, 0x0, 0x0, 0x0, 0x0)
 WORDS(·dataTailMaskI8, 32, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff)
 GLOBL ·dataTailMaskI8(SB), RODATA|NOPTR, $64

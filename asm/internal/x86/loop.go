@@ -109,6 +109,26 @@ func (t Tail) Merge(r reg.VecVirtual, m operand.Mem) {
 	t.f.Inst("VMOVU"+t.f.Elem.floats(), m, t.mask, r)
 }
 
+// Fill sets the lanes of r behind the tail's to those of v.
+func (t Tail) Fill(v, r reg.VecVirtual) {
+	floats := t.f.Elem.floats()
+	if t.f.Level == AVX512 {
+		t.f.Inst("VBLENDM"+floats, r, v, t.mask, r)
+		return
+	}
+	t.f.Inst("VBLENDV"+floats, t.mask, r, v, r)
+}
+
+// Clear sets them to 0.
+func (t Tail) Clear(r reg.VecVirtual) {
+	floats := t.f.Elem.floats()
+	if t.f.Level == AVX512 {
+		t.f.Inst("VMOVA"+floats+"_Z", r, t.mask, r)
+		return
+	}
+	t.f.Inst("VAND"+floats, t.mask, r, r)
+}
+
 // MultiplyAdd adds m·a to the tail's lanes of sum. On AVX-512 the multiply-add reads memory under the mask: a separate load would
 // have to clear the other lanes, which costs one more operation.
 func (t Tail) MultiplyAdd(m operand.Mem, a, sum reg.VecVirtual) {

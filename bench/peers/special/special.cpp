@@ -1,4 +1,4 @@
-// What the peers' elementwise.cpp lacks: erf, GELU, exp(x) - 1, ln(1 + x) and powers, magnitudes, maxima, clipping and rounding, float32, by
+// What the peers' elementwise.cpp lacks: erf, GELU, exp(x) - 1, ln(1 + x) and powers, softmax, magnitudes, maxima, clipping and rounding, float32, by
 // glibc's libmvec, SLEEF, oneDNN and intrinsics. Sizes, arrays and the form of the lines are those of elementwise.cpp. See README.md beside
 // this file.
 #include <oneapi/dnnl/dnnl.hpp>
@@ -80,6 +80,42 @@ static double gelu(double x, double) { return 0.5 * x * erfc(-x * M_SQRT1_2); }
 static inline vec whole(vec a) { return PICK(_mm512_roundscale_ps(a, _MM_FROUND_TO_NEG_INF), _mm256_floor_ps(a)); }
 static inline vec magnitude(vec a) { return PICK(_mm512_abs_ps(a), _mm256_andnot_ps(all(-0.f), a)); }
 
+// Rows of c logits in turn. oneDNN's is softmax_accurate; the loops are what a C++ programmer writes for a compiler that vectorises exp.
+static void plain_softmax(float* y, const float* x, size_t rows, size_t c) {
+  for (size_t r = 0; r < rows; r++, x += c, y += c) {
+    float most = x[0], sum = 0;
+    for (size_t i = 1; i < c; i++) most = x[i] > most ? x[i] : most;
+    for (size_t i = 0; i < c; i++) sum += y[i] = std::exp(x[i] - most);
+    const float f = 1 / sum;
+    for (size_t i = 0; i < c; i++) y[i] *= f;
+  }
+}
+
+static void softmax(size_t c) {
+  const size_t rows = (1 << 16) / c, n = rows * c;
+  engine eng(engine::kind::cpu, 0);
+  dnnl::stream str(eng);
+  memory::desc table({(long)rows, (long)c}, memory::data_type::f32, memory::format_tag::ab);
+  softmax_forward p(softmax_forward::primitive_desc(softmax_forward::desc(prop_kind::forward_inference, table, 1), eng));
+  memory x(table, eng, near_zero), y(table, eng, results);
+  const std::pair<const char*, std::function<void()>> all[] = {
+      {"plain", [&] { plain_softmax(results, near_zero, rows, c); }},
+      {"onednn", [&] { p.execute(str, {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}}), str.wait(); }}};
+  for (auto& [who, run] : all) {
+    memset(results, 0xff, 4 * n);
+    run();
+    double e = 0;
+    for (size_t r = 0; r < rows; r++) {
+      double sum = 0;
+      for (size_t i = 0; i < c; i++) sum += std::exp((double)near_zero[r * c + i]);
+      for (size_t i = 0; i < c; i++) e = worst(e, results[r * c + i] * sum / std::exp((double)near_zero[r * c + i]) - 1);
+    }
+    const std::string name = "softmax/" + std::to_string(c) + "/" + who;
+    check(name.c_str(), e, 2e-6);
+    emit(name, n, "ns_per_elem", best(run) / n * 1e9);
+  }
+}
+
 int main() {
   near_zero = alloc<float>(MAX), positive_numbers = alloc<float>(MAX), exponents = alloc<float>(MAX);
   results = alloc<float>(MAX + 272) + 272;
@@ -110,6 +146,8 @@ int main() {
   Function p{"pow", positive_numbers, [](double x, double y) { return pow(x, y); }, 4e-6, false, cached};
   time(p, "libmvec", GCC(y[i] = std::pow(x[i], other[i])));
   time(p, "sleef_u10", VEC(st(y + i, SLEEF(pow, u10)(a, ld(other + i)))));
+
+  for (size_t c : {10, 64, 1000}) softmax(c);
 
   Function abs_{"abs", near_zero, [](double x, double) { return fabs(x); }, 0, false, moved};
   time(abs_, "plain", GCC(y[i] = std::fabs(x[i])));
