@@ -24,14 +24,14 @@ import (
 //	              vectors  rows   registers: sums + B + A   loads per FMA
 //	AVX-512          4       6        24 + 4 + 2             10/24
 //	                 2      14        28 + 2 + 2             16/28
-//	                 1      18        18 + 1                 19/18
+//	                 1      16        16 + 1                 17/16
 //	AVX2             4       3        12 + 1 + 3              7/12
 //	                 2       6        12 + 2 + 2              8/12
 //	                 1      10        10 + 1 + 2             11/10
 //
 // In a cycle the machine does two FMA, and loads two vectors or three repeated elements. So the FMA alone limit the
 // tiles of two and four vectors. In tiles of one vector the loads take as long as the FMA, which repeat an operand in
-// memory there: that saves an instruction. On AVX-512 27 rows would be as fast as 18, with 1,100 lines more. An FMA
+// memory there: that saves an instruction. On AVX-512 27 rows would be as fast as 16, with 1,300 lines more. An FMA
 // takes four cycles on each of two ports, so 8 independent sums are needed to keep them busy; all but the lowest tiles
 // have as many.
 //
@@ -125,7 +125,7 @@ func (g *gemmTile) maxRows(vectors int) int {
 	case g.fn.Elem == x86.F64:
 		return 12
 	case g.fn.Level == x86.AVX512:
-		return 18
+		return 16
 	}
 	return 10
 }

@@ -160,36 +160,25 @@ func (m *elementMap) writeNext(b *strings.Builder, indent string, operands []str
 	fmt.Fprintf(b, "%s%s = %s\n", indent, strings.Join(operands, ", "), each(operands, func(p string) string { return p + "[n:]" }))
 }
 
-// writeStream writes the detour of large results: what memory alone binds is stored past the caches by a kernel of its own, and
-// other functions go through a buffer.
+// writeStream writes the detour of large results, which a kernel of its own stores past the caches.
 func (m *elementMap) writeStream(b *strings.Builder, kind string, names, inputs []string) {
-	large, rule := make([]string, len(inputs)), "rounds"
-	if len(m.past()) > 0 {
-		rule = "streams"
-	}
+	large := make([]string, len(inputs))
 	for i, p := range inputs {
-		large[i] = fmt.Sprintf("%s(%s, %s)", rule, names[0], p)
+		large[i] = fmt.Sprintf("streams(%s, %s)", names[0], p)
 	}
 	fmt.Fprintf(b, "\tif %s {\n", strings.Join(large, " && "))
-	if len(m.past()) > 0 {
-		operands := slices.Concat(names[:1], inputs)
-		fmt.Fprintf(b, "\t\tn := toLine(%s)\n", names[0])
-		fmt.Fprintf(b, "\t\t%s%s(%s)\n", m.name, kind, each(names, func(p string) string { return p + "[:n]" }))
-		m.writeNext(b, "\t\t", operands)
-		for _, p := range inputs {
-			fmt.Fprintf(b, "\t\traceRead(%s)\n", p)
-		}
-		fmt.Fprintf(b, "\t\traceWrite(%s)\n", names[0])
-		fmt.Fprintf(b, "\t\tfor n = pastPiece(%s); n > 0; n = pastPiece(%s) {\n", names[0], names[0])
-		fmt.Fprintf(b, "\t\t\t%s%sPastAVX2(%s, n)\n", m.name, kind, each(names, func(p string) string { return "&" + p + "[0]" }))
-		m.writeNext(b, "\t\t\t", operands)
-		b.WriteString("\t\t}\n\t\tstoreFenceAVX2()\n\t}\n")
-		return
+	operands := slices.Concat(names[:1], inputs)
+	fmt.Fprintf(b, "\t\tn := toLine(%s)\n", names[0])
+	fmt.Fprintf(b, "\t\t%s%s(%s)\n", m.name, kind, each(names, func(p string) string { return p + "[:n]" }))
+	m.writeNext(b, "\t\t", operands)
+	for _, p := range inputs {
+		fmt.Fprintf(b, "\t\traceRead(%s)\n", p)
 	}
-	part := each(names[1:], func(p string) string { return p + "[p.at:p.end]" })
-	fmt.Fprintf(b, "\t\tb := takeStreamBuffer()\n")
-	fmt.Fprintf(b, "\t\tfor p, ok := streamed(b, %s, %s, %s).next(); ok; p, ok = p.next() {\n", names[0], inputs[0], inputs[len(inputs)-1])
-	fmt.Fprintf(b, "\t\t\t%s%s(p.part, %s)\n\t\t}\n\t\tb.giveBack()\n\t\treturn\n\t}\n", m.name, kind, part)
+	fmt.Fprintf(b, "\t\traceWrite(%s)\n", names[0])
+	fmt.Fprintf(b, "\t\tfor n = pastPiece(%s); n > 0; n = pastPiece(%s) {\n", names[0], names[0])
+	fmt.Fprintf(b, "\t\t\t%s%sPastAVX2(%s, n)\n", m.name, kind, each(names, func(p string) string { return "&" + p + "[0]" }))
+	m.writeNext(b, "\t\t\t", operands)
+	b.WriteString("\t\t}\n\t\tstoreFenceAVX2()\n\t}\n")
 }
 
 // each writes the parameters one after the other, numbers as they are.

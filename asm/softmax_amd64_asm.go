@@ -45,8 +45,8 @@ type softmaxWriter struct {
 // Vectors need not be unrolled: a machine takes the exponential of the next one before that of this one is known.
 func softmaxRows(f *x86.File, l x86.Level, e x86.Elem) {
 	fn := f.Func(l, e, "softmax"+e.String(), fmt.Sprintf("func(dst, x *%[1]s, rows, c, mode int, least %[1]s) (most %[1]s, sum float64)",
-		e.GoType()), "sets every row of dst [rows, c] to exp(x - most)/sum, where most is the row's largest element, or least if that is larger, "+
-		"and sum = Σ exp(x - most). It returns most and sum of the last row. Sums are added up vector by vector.")
+		e.GoType()), "sets every row of dst [rows, c] to exp(x - most)/sum, where most is the row's largest element, or least if that "+
+		"is larger, and sum = Σ exp(x - most). It returns most and sum of the last row. Sums are added up vector by vector.")
 	double := *fn
 	double.Elem = x86.F64
 	w := &softmaxWriter{fn: fn, double: &double, b: unaryBlock(l, e, expBelow),

@@ -226,8 +226,8 @@ type timed struct {
 // kernelCases lists what is measured, in the order of the table.
 func kernelCases() []kernelCase {
 	var cases []kernelCase
-	for _, c := range [][]kernelCase{gemmCases(), vectorCases(), softmaxCases(), weightNetCases(), depthwiseCases(), windowCases(), gatherCases(),
-		reduceCases(), pairsCases()} {
+	for _, c := range [][]kernelCase{gemmCases(), vectorCases(), softmaxCases(), weightNetCases(), depthwiseCases(), windowCases(),
+		gatherCases(), reduceCases(), pairsCases()} {
 		cases = append(cases, c...)
 	}
 	return cases

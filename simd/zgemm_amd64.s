@@ -6715,11 +6715,11 @@ noSwish102:
 one2:
 tile113:
 	MOVQ 8(SP), DX
-	CMPQ DX, $+18
+	CMPQ DX, $+16
 	JLE  chosen115
-	CMPQ DX, $+36
+	CMPQ DX, $+32
 	JLE  share114
-	MOVQ $+18, DX
+	MOVQ $+16, DX
 	JMP  chosen115
 share114:
 	INCQ DX
@@ -6734,7 +6734,7 @@ chosen115:
 	LEAQ      (SI)(R14*4), DI
 	LEAQ      (AX)(R14*8), BX
 	ADDQ      R14, BX
-	CMPQ      DX, $+9
+	CMPQ      DX, $+8
 	JL        ends121
 	VMOVUPS.Z (AX), K1, Z0
 	VMOVUPS.Z (AX)(R14*1), K1, Z1
@@ -6744,10 +6744,10 @@ chosen115:
 	VMOVUPS.Z (AX)(R8*1), K1, Z5
 	VMOVUPS.Z (AX)(SI*2), K1, Z6
 	VMOVUPS.Z (AX)(DI*1), K1, Z7
-	VMOVUPS.Z (AX)(R14*8), K1, Z8
 	JE        started120
-	CMPQ      DX, $+18
+	CMPQ      DX, $+16
 	JL        ends122
+	VMOVUPS.Z (AX)(R14*8), K1, Z8
 	VMOVUPS.Z (BX), K1, Z9
 	VMOVUPS.Z (BX)(R14*1), K1, Z10
 	VMOVUPS.Z (BX)(R14*2), K1, Z11
@@ -6755,8 +6755,6 @@ chosen115:
 	VMOVUPS.Z (BX)(R14*4), K1, Z13
 	VMOVUPS.Z (BX)(R8*1), K1, Z14
 	VMOVUPS.Z (BX)(SI*2), K1, Z15
-	VMOVUPS.Z (BX)(DI*1), K1, Z16
-	VMOVUPS.Z (BX)(R14*8), K1, Z17
 	JE        started120
 ends121:
 	VMOVUPS.Z (AX), K1, Z0
@@ -6780,10 +6778,10 @@ ends121:
 	VMOVUPS.Z (AX)(SI*2), K1, Z6
 	CMPQ      DX, $+7
 	JE        started120
-	VMOVUPS.Z (AX)(DI*1), K1, Z7
-	CMPQ      DX, $+8
-	JE        started120
 ends122:
+	VMOVUPS.Z (AX)(R14*8), K1, Z8
+	CMPQ      DX, $+9
+	JE        started120
 	VMOVUPS.Z (BX), K1, Z9
 	CMPQ      DX, $+10
 	JE        started120
@@ -6802,12 +6800,6 @@ ends122:
 	VMOVUPS.Z (BX)(R8*1), K1, Z14
 	CMPQ      DX, $+15
 	JE        started120
-	VMOVUPS.Z (BX)(SI*2), K1, Z15
-	CMPQ      DX, $+16
-	JE        started120
-	VMOVUPS.Z (BX)(DI*1), K1, Z16
-	CMPQ      DX, $+17
-	JE        started120
 fresh117:
 	MOVQ      bias+56(FP), AX
 	TESTQ     AX, AX
@@ -6825,9 +6817,9 @@ spread119:
 	VMOVAPS Z29, Z5
 	VMOVAPS Z29, Z6
 	VMOVAPS Z29, Z7
-	VMOVAPS Z29, Z8
-	CMPQ    DX, $+9
+	CMPQ    DX, $+8
 	JLE     started120
+	VMOVAPS Z29, Z8
 	VMOVAPS Z29, Z9
 	VMOVAPS Z29, Z10
 	VMOVAPS Z29, Z11
@@ -6835,8 +6827,6 @@ spread119:
 	VMOVAPS Z29, Z13
 	VMOVAPS Z29, Z14
 	VMOVAPS Z29, Z15
-	VMOVAPS Z29, Z16
-	VMOVAPS Z29, Z17
 started120:
 	CMPQ    k+72(FP), $+0
 	JE      summed116
@@ -6852,21 +6842,19 @@ started120:
 	MOVQ    R9, R14
 	IMULQ   DX, R14
 	ADDQ    AX, R14
-	CMPQ    DX, $+9
+	CMPQ    DX, $+8
 	JG      above124
-	CMPQ    DX, $+5
+	CMPQ    DX, $+4
 	JG      above125
-	CMPQ    DX, $+3
-	JG      above126
 	CMPQ    DX, $+2
-	JG      above127
+	JG      above126
 	CMPQ    DX, $+1
-	JG      above128
+	JG      above127
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest130
+	JL      rest129
 	PCALIGN $0x40
-round129:
+round128:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VMOVUPS          (R10)(R11*1), Z29
@@ -6874,25 +6862,25 @@ round129:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round129
-rest130:
+	JGE              round128
+rest129:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-round131:
+round130:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round131
+	JNE              round130
 	JMP              summed116
-above128:
+above127:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest134
+	JL      rest133
 	PCALIGN $0x40
-round133:
+round132:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -6902,21 +6890,23 @@ round133:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round133
-rest134:
+	JGE              round132
+rest133:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-round135:
+round134:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round135
+	JNE              round134
 	JMP              summed116
-above127:
+above126:
+	CMPQ    DX, $+3
+	JG      above136
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest138
@@ -6948,14 +6938,12 @@ round139:
 	SUBQ             $+1, R12
 	JNE              round139
 	JMP              summed116
-above126:
-	CMPQ    DX, $+4
-	JG      above141
+above136:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest143
+	JL      rest142
 	PCALIGN $0x40
-round142:
+round141:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -6969,12 +6957,12 @@ round142:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round142
-rest143:
+	JGE              round141
+rest142:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-round144:
+round143:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -6983,14 +6971,18 @@ round144:
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round144
+	JNE              round143
 	JMP              summed116
-above141:
+above125:
+	CMPQ    DX, $+6
+	JG      above145
+	CMPQ    DX, $+5
+	JG      above146
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest147
+	JL      rest148
 	PCALIGN $0x40
-round146:
+round147:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7006,12 +6998,12 @@ round146:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round146
-rest147:
+	JGE              round147
+rest148:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-round148:
+round149:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7021,18 +7013,14 @@ round148:
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round148
+	JNE              round149
 	JMP              summed116
-above125:
-	CMPQ    DX, $+7
-	JG      above150
-	CMPQ    DX, $+6
-	JG      above151
+above146:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest153
+	JL      rest152
 	PCALIGN $0x40
-round152:
+round151:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7050,12 +7038,12 @@ round152:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round152
-rest153:
+	JGE              round151
+rest152:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-round154:
+round153:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7066,9 +7054,11 @@ round154:
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round154
+	JNE              round153
 	JMP              summed116
-above151:
+above145:
+	CMPQ    DX, $+7
+	JG      above155
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest157
@@ -7112,14 +7102,12 @@ round158:
 	SUBQ             $+1, R12
 	JNE              round158
 	JMP              summed116
-above150:
-	CMPQ    DX, $+8
-	JG      above160
+above155:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest162
+	JL      rest161
 	PCALIGN $0x40
-round161:
+round160:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7141,12 +7129,12 @@ round161:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round161
-rest162:
+	JGE              round160
+rest161:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-round163:
+round162:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7159,14 +7147,20 @@ round163:
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round163
+	JNE              round162
 	JMP              summed116
-above160:
+above124:
+	CMPQ    DX, $+12
+	JG      above164
+	CMPQ    DX, $+10
+	JG      above165
+	CMPQ    DX, $+9
+	JG      above166
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest166
+	JL      rest168
 	PCALIGN $0x40
-round165:
+round167:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7190,12 +7184,12 @@ round165:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round165
-rest166:
+	JGE              round167
+rest168:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-round167:
+round169:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7209,22 +7203,14 @@ round167:
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round167
+	JNE              round169
 	JMP              summed116
-above124:
-	CMPQ    DX, $+14
-	JG      above169
-	CMPQ    DX, $+12
-	JG      above170
-	CMPQ    DX, $+11
-	JG      above171
-	CMPQ    DX, $+10
-	JG      above172
+above166:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest174
+	JL      rest172
 	PCALIGN $0x40
-round173:
+round171:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7251,12 +7237,12 @@ round173:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              round173
-rest174:
+	JGE              round171
+rest172:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-round175:
+round173:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7272,14 +7258,16 @@ round175:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JNE              round175
+	JNE              round173
 	JMP              summed116
-above172:
+above165:
+	CMPQ    DX, $+11
+	JG      above175
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest178
+	JL      rest177
 	PCALIGN $0x40
-round177:
+round176:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7308,12 +7296,12 @@ round177:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              round177
-rest178:
+	JGE              round176
+rest177:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-round179:
+round178:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7330,14 +7318,14 @@ round179:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JNE              round179
+	JNE              round178
 	JMP              summed116
-above171:
+above175:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest182
+	JL      rest181
 	PCALIGN $0x40
-round181:
+round180:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7368,12 +7356,12 @@ round181:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              round181
-rest182:
+	JGE              round180
+rest181:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-round183:
+round182:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7391,9 +7379,11 @@ round183:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JNE              round183
+	JNE              round182
 	JMP              summed116
-above170:
+above164:
+	CMPQ    DX, $+14
+	JG      above184
 	CMPQ    DX, $+13
 	JG      above185
 	MOVQ    k+72(FP), R12
@@ -7526,16 +7516,14 @@ round192:
 	SUBQ             $+1, R12
 	JNE              round192
 	JMP              summed116
-above169:
-	CMPQ    DX, $+16
-	JG      above194
+above184:
 	CMPQ    DX, $+15
-	JG      above195
+	JG      above194
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest197
+	JL      rest196
 	PCALIGN $0x40
-round196:
+round195:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7572,12 +7560,12 @@ round196:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              round196
-rest197:
+	JGE              round195
+rest196:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-round198:
+round197:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7598,165 +7586,14 @@ round198:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JNE              round198
-	JMP              summed116
-above195:
-	MOVQ    k+72(FP), R12
-	SUBQ    $+2, R12
-	JL      rest201
-	PCALIGN $0x40
-round200:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
-	VFMADD231PS.BCST (AX)(R9*2), Z29, Z2
-	VFMADD231PS.BCST (AX)(SI*1), Z29, Z3
-	VFMADD231PS.BCST (AX)(R9*4), Z29, Z4
-	VFMADD231PS.BCST (AX)(R8*1), Z29, Z5
-	VFMADD231PS.BCST (AX)(SI*2), Z29, Z6
-	VFMADD231PS.BCST (AX)(DI*1), Z29, Z7
-	VFMADD231PS.BCST (AX)(R9*8), Z29, Z8
-	VFMADD231PS.BCST (BX), Z29, Z9
-	VFMADD231PS.BCST (BX)(R9*1), Z29, Z10
-	VFMADD231PS.BCST (BX)(R9*2), Z29, Z11
-	VFMADD231PS.BCST (BX)(SI*1), Z29, Z12
-	VFMADD231PS.BCST (BX)(R9*4), Z29, Z13
-	VFMADD231PS.BCST (BX)(R8*1), Z29, Z14
-	VFMADD231PS.BCST (BX)(SI*2), Z29, Z15
-	VMOVUPS          (R10)(R11*1), Z29
-	VFMADD231PS.BCST 4(AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX)(R9*1), Z29, Z1
-	VFMADD231PS.BCST 4(AX)(R9*2), Z29, Z2
-	VFMADD231PS.BCST 4(AX)(SI*1), Z29, Z3
-	VFMADD231PS.BCST 4(AX)(R9*4), Z29, Z4
-	VFMADD231PS.BCST 4(AX)(R8*1), Z29, Z5
-	VFMADD231PS.BCST 4(AX)(SI*2), Z29, Z6
-	VFMADD231PS.BCST 4(AX)(DI*1), Z29, Z7
-	VFMADD231PS.BCST 4(AX)(R9*8), Z29, Z8
-	VFMADD231PS.BCST 4(BX), Z29, Z9
-	VFMADD231PS.BCST 4(BX)(R9*1), Z29, Z10
-	VFMADD231PS.BCST 4(BX)(R9*2), Z29, Z11
-	VFMADD231PS.BCST 4(BX)(SI*1), Z29, Z12
-	VFMADD231PS.BCST 4(BX)(R9*4), Z29, Z13
-	VFMADD231PS.BCST 4(BX)(R8*1), Z29, Z14
-	VFMADD231PS.BCST 4(BX)(SI*2), Z29, Z15
-	LEAQ             (R10)(R11*2), R10
-	ADDQ             $+8, AX
-	ADDQ             $+8, BX
-	SUBQ             $+2, R12
-	JGE              round200
-rest201:
-	ADDQ    $+2, R12
-	JE      summed116
-	PCALIGN $0x40
-round202:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
-	VFMADD231PS.BCST (AX)(R9*2), Z29, Z2
-	VFMADD231PS.BCST (AX)(SI*1), Z29, Z3
-	VFMADD231PS.BCST (AX)(R9*4), Z29, Z4
-	VFMADD231PS.BCST (AX)(R8*1), Z29, Z5
-	VFMADD231PS.BCST (AX)(SI*2), Z29, Z6
-	VFMADD231PS.BCST (AX)(DI*1), Z29, Z7
-	VFMADD231PS.BCST (AX)(R9*8), Z29, Z8
-	VFMADD231PS.BCST (BX), Z29, Z9
-	VFMADD231PS.BCST (BX)(R9*1), Z29, Z10
-	VFMADD231PS.BCST (BX)(R9*2), Z29, Z11
-	VFMADD231PS.BCST (BX)(SI*1), Z29, Z12
-	VFMADD231PS.BCST (BX)(R9*4), Z29, Z13
-	VFMADD231PS.BCST (BX)(R8*1), Z29, Z14
-	VFMADD231PS.BCST (BX)(SI*2), Z29, Z15
-	ADDQ             R11, R10
-	ADDQ             $+4, AX
-	ADDQ             $+4, BX
-	SUBQ             $+1, R12
-	JNE              round202
+	JNE              round197
 	JMP              summed116
 above194:
-	CMPQ    DX, $+17
-	JG      above204
-	MOVQ    k+72(FP), R12
-	SUBQ    $+2, R12
-	JL      rest206
-	PCALIGN $0x40
-round205:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
-	VFMADD231PS.BCST (AX)(R9*2), Z29, Z2
-	VFMADD231PS.BCST (AX)(SI*1), Z29, Z3
-	VFMADD231PS.BCST (AX)(R9*4), Z29, Z4
-	VFMADD231PS.BCST (AX)(R8*1), Z29, Z5
-	VFMADD231PS.BCST (AX)(SI*2), Z29, Z6
-	VFMADD231PS.BCST (AX)(DI*1), Z29, Z7
-	VFMADD231PS.BCST (AX)(R9*8), Z29, Z8
-	VFMADD231PS.BCST (BX), Z29, Z9
-	VFMADD231PS.BCST (BX)(R9*1), Z29, Z10
-	VFMADD231PS.BCST (BX)(R9*2), Z29, Z11
-	VFMADD231PS.BCST (BX)(SI*1), Z29, Z12
-	VFMADD231PS.BCST (BX)(R9*4), Z29, Z13
-	VFMADD231PS.BCST (BX)(R8*1), Z29, Z14
-	VFMADD231PS.BCST (BX)(SI*2), Z29, Z15
-	VFMADD231PS.BCST (BX)(DI*1), Z29, Z16
-	VMOVUPS          (R10)(R11*1), Z29
-	VFMADD231PS.BCST 4(AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX)(R9*1), Z29, Z1
-	VFMADD231PS.BCST 4(AX)(R9*2), Z29, Z2
-	VFMADD231PS.BCST 4(AX)(SI*1), Z29, Z3
-	VFMADD231PS.BCST 4(AX)(R9*4), Z29, Z4
-	VFMADD231PS.BCST 4(AX)(R8*1), Z29, Z5
-	VFMADD231PS.BCST 4(AX)(SI*2), Z29, Z6
-	VFMADD231PS.BCST 4(AX)(DI*1), Z29, Z7
-	VFMADD231PS.BCST 4(AX)(R9*8), Z29, Z8
-	VFMADD231PS.BCST 4(BX), Z29, Z9
-	VFMADD231PS.BCST 4(BX)(R9*1), Z29, Z10
-	VFMADD231PS.BCST 4(BX)(R9*2), Z29, Z11
-	VFMADD231PS.BCST 4(BX)(SI*1), Z29, Z12
-	VFMADD231PS.BCST 4(BX)(R9*4), Z29, Z13
-	VFMADD231PS.BCST 4(BX)(R8*1), Z29, Z14
-	VFMADD231PS.BCST 4(BX)(SI*2), Z29, Z15
-	VFMADD231PS.BCST 4(BX)(DI*1), Z29, Z16
-	LEAQ             (R10)(R11*2), R10
-	ADDQ             $+8, AX
-	ADDQ             $+8, BX
-	SUBQ             $+2, R12
-	JGE              round205
-rest206:
-	ADDQ    $+2, R12
-	JE      summed116
-	PCALIGN $0x40
-round207:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
-	VFMADD231PS.BCST (AX)(R9*2), Z29, Z2
-	VFMADD231PS.BCST (AX)(SI*1), Z29, Z3
-	VFMADD231PS.BCST (AX)(R9*4), Z29, Z4
-	VFMADD231PS.BCST (AX)(R8*1), Z29, Z5
-	VFMADD231PS.BCST (AX)(SI*2), Z29, Z6
-	VFMADD231PS.BCST (AX)(DI*1), Z29, Z7
-	VFMADD231PS.BCST (AX)(R9*8), Z29, Z8
-	VFMADD231PS.BCST (BX), Z29, Z9
-	VFMADD231PS.BCST (BX)(R9*1), Z29, Z10
-	VFMADD231PS.BCST (BX)(R9*2), Z29, Z11
-	VFMADD231PS.BCST (BX)(SI*1), Z29, Z12
-	VFMADD231PS.BCST (BX)(R9*4), Z29, Z13
-	VFMADD231PS.BCST (BX)(R8*1), Z29, Z14
-	VFMADD231PS.BCST (BX)(SI*2), Z29, Z15
-	VFMADD231PS.BCST (BX)(DI*1), Z29, Z16
-	ADDQ             R11, R10
-	ADDQ             $+4, AX
-	ADDQ             $+4, BX
-	SUBQ             $+1, R12
-	JNE              round207
-	JMP              summed116
-above204:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+8, R12
-	JL      rest210
+	JL      rest200
 	PCALIGN $0x40
-round209:
+round199:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7774,8 +7611,6 @@ round209:
 	VFMADD231PS.BCST (BX)(R9*4), Z29, Z13
 	VFMADD231PS.BCST (BX)(R8*1), Z29, Z14
 	VFMADD231PS.BCST (BX)(SI*2), Z29, Z15
-	VFMADD231PS.BCST (BX)(DI*1), Z29, Z16
-	VFMADD231PS.BCST (BX)(R9*8), Z29, Z17
 	VMOVUPS          (R10)(R11*1), Z29
 	VFMADD231PS.BCST 4(AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX)(R9*1), Z29, Z1
@@ -7793,8 +7628,6 @@ round209:
 	VFMADD231PS.BCST 4(BX)(R9*4), Z29, Z13
 	VFMADD231PS.BCST 4(BX)(R8*1), Z29, Z14
 	VFMADD231PS.BCST 4(BX)(SI*2), Z29, Z15
-	VFMADD231PS.BCST 4(BX)(DI*1), Z29, Z16
-	VFMADD231PS.BCST 4(BX)(R9*8), Z29, Z17
 	LEAQ             (R10)(R11*2), R10
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST 8(AX), Z29, Z0
@@ -7813,8 +7646,6 @@ round209:
 	VFMADD231PS.BCST 8(BX)(R9*4), Z29, Z13
 	VFMADD231PS.BCST 8(BX)(R8*1), Z29, Z14
 	VFMADD231PS.BCST 8(BX)(SI*2), Z29, Z15
-	VFMADD231PS.BCST 8(BX)(DI*1), Z29, Z16
-	VFMADD231PS.BCST 8(BX)(R9*8), Z29, Z17
 	VMOVUPS          (R10)(R11*1), Z29
 	VFMADD231PS.BCST 12(AX), Z29, Z0
 	VFMADD231PS.BCST 12(AX)(R9*1), Z29, Z1
@@ -7832,8 +7663,6 @@ round209:
 	VFMADD231PS.BCST 12(BX)(R9*4), Z29, Z13
 	VFMADD231PS.BCST 12(BX)(R8*1), Z29, Z14
 	VFMADD231PS.BCST 12(BX)(SI*2), Z29, Z15
-	VFMADD231PS.BCST 12(BX)(DI*1), Z29, Z16
-	VFMADD231PS.BCST 12(BX)(R9*8), Z29, Z17
 	LEAQ             (R10)(R11*2), R10
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST 16(AX), Z29, Z0
@@ -7852,8 +7681,6 @@ round209:
 	VFMADD231PS.BCST 16(BX)(R9*4), Z29, Z13
 	VFMADD231PS.BCST 16(BX)(R8*1), Z29, Z14
 	VFMADD231PS.BCST 16(BX)(SI*2), Z29, Z15
-	VFMADD231PS.BCST 16(BX)(DI*1), Z29, Z16
-	VFMADD231PS.BCST 16(BX)(R9*8), Z29, Z17
 	VMOVUPS          (R10)(R11*1), Z29
 	VFMADD231PS.BCST 20(AX), Z29, Z0
 	VFMADD231PS.BCST 20(AX)(R9*1), Z29, Z1
@@ -7871,8 +7698,6 @@ round209:
 	VFMADD231PS.BCST 20(BX)(R9*4), Z29, Z13
 	VFMADD231PS.BCST 20(BX)(R8*1), Z29, Z14
 	VFMADD231PS.BCST 20(BX)(SI*2), Z29, Z15
-	VFMADD231PS.BCST 20(BX)(DI*1), Z29, Z16
-	VFMADD231PS.BCST 20(BX)(R9*8), Z29, Z17
 	LEAQ             (R10)(R11*2), R10
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST 24(AX), Z29, Z0
@@ -7891,8 +7716,6 @@ round209:
 	VFMADD231PS.BCST 24(BX)(R9*4), Z29, Z13
 	VFMADD231PS.BCST 24(BX)(R8*1), Z29, Z14
 	VFMADD231PS.BCST 24(BX)(SI*2), Z29, Z15
-	VFMADD231PS.BCST 24(BX)(DI*1), Z29, Z16
-	VFMADD231PS.BCST 24(BX)(R9*8), Z29, Z17
 	VMOVUPS          (R10)(R11*1), Z29
 	VFMADD231PS.BCST 28(AX), Z29, Z0
 	VFMADD231PS.BCST 28(AX)(R9*1), Z29, Z1
@@ -7910,18 +7733,16 @@ round209:
 	VFMADD231PS.BCST 28(BX)(R9*4), Z29, Z13
 	VFMADD231PS.BCST 28(BX)(R8*1), Z29, Z14
 	VFMADD231PS.BCST 28(BX)(SI*2), Z29, Z15
-	VFMADD231PS.BCST 28(BX)(DI*1), Z29, Z16
-	VFMADD231PS.BCST 28(BX)(R9*8), Z29, Z17
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+32, AX
 	ADDQ             $+32, BX
 	SUBQ             $+8, R12
-	JGE              round209
-rest210:
+	JGE              round199
+rest200:
 	ADDQ    $+8, R12
 	JE      summed116
 	PCALIGN $0x40
-round211:
+round201:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7939,20 +7760,18 @@ round211:
 	VFMADD231PS.BCST (BX)(R9*4), Z29, Z13
 	VFMADD231PS.BCST (BX)(R8*1), Z29, Z14
 	VFMADD231PS.BCST (BX)(SI*2), Z29, Z15
-	VFMADD231PS.BCST (BX)(DI*1), Z29, Z16
-	VFMADD231PS.BCST (BX)(R9*8), Z29, Z17
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JNE              round211
+	JNE              round201
 	JMP              summed116
 transposed123:
-	CMPQ    DX, $+18
-	JL      lower213
+	CMPQ    DX, $+16
+	JL      lower203
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-round214:
+round204:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -7970,75 +7789,67 @@ round214:
 	VFMADD231PS.BCST 52(AX), Z29, Z13
 	VFMADD231PS.BCST 56(AX), Z29, Z14
 	VFMADD231PS.BCST 60(AX), Z29, Z15
-	VFMADD231PS.BCST 64(AX), Z29, Z16
-	VFMADD231PS.BCST 68(AX), Z29, Z17
 	ADDQ             R15, AX
 	ADDQ             R11, R10
 	SUBQ             $+1, R12
-	JNE              round214
+	JNE              round204
 	JMP              summed116
-lower213:
+lower203:
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-step216:
+step206:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	CMPQ             DX, $+1
-	JE               next217
+	JE               next207
 	VFMADD231PS.BCST 4(AX), Z29, Z1
 	CMPQ             DX, $+2
-	JE               next217
+	JE               next207
 	VFMADD231PS.BCST 8(AX), Z29, Z2
 	CMPQ             DX, $+3
-	JE               next217
+	JE               next207
 	VFMADD231PS.BCST 12(AX), Z29, Z3
 	CMPQ             DX, $+4
-	JE               next217
+	JE               next207
 	VFMADD231PS.BCST 16(AX), Z29, Z4
 	CMPQ             DX, $+5
-	JE               next217
+	JE               next207
 	VFMADD231PS.BCST 20(AX), Z29, Z5
 	CMPQ             DX, $+6
-	JE               next217
+	JE               next207
 	VFMADD231PS.BCST 24(AX), Z29, Z6
 	CMPQ             DX, $+7
-	JE               next217
+	JE               next207
 	VFMADD231PS.BCST 28(AX), Z29, Z7
 	CMPQ             DX, $+8
-	JE               next217
+	JE               next207
 	VFMADD231PS.BCST 32(AX), Z29, Z8
 	CMPQ             DX, $+9
-	JE               next217
+	JE               next207
 	VFMADD231PS.BCST 36(AX), Z29, Z9
 	CMPQ             DX, $+10
-	JE               next217
+	JE               next207
 	VFMADD231PS.BCST 40(AX), Z29, Z10
 	CMPQ             DX, $+11
-	JE               next217
+	JE               next207
 	VFMADD231PS.BCST 44(AX), Z29, Z11
 	CMPQ             DX, $+12
-	JE               next217
+	JE               next207
 	VFMADD231PS.BCST 48(AX), Z29, Z12
 	CMPQ             DX, $+13
-	JE               next217
+	JE               next207
 	VFMADD231PS.BCST 52(AX), Z29, Z13
 	CMPQ             DX, $+14
-	JE               next217
+	JE               next207
 	VFMADD231PS.BCST 56(AX), Z29, Z14
-	CMPQ             DX, $+15
-	JE               next217
-	VFMADD231PS.BCST 60(AX), Z29, Z15
-	CMPQ             DX, $+16
-	JE               next217
-	VFMADD231PS.BCST 64(AX), Z29, Z16
-next217:
+next207:
 	ADDQ R15, AX
 	ADDQ R11, R10
 	DECQ R12
-	JNE  step216
+	JNE  step206
 summed116:
 	TESTQ  $+2, mode+88(FP)
-	JE     linear218
+	JE     linear208
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -8056,10 +7867,10 @@ summed116:
 	VADDPS Z29, Z6, Z6
 	VMAXPS Z7, Z29, Z7
 	VADDPS Z29, Z7, Z7
+	CMPQ   DX, $+8
+	JLE    linear208
 	VMAXPS Z8, Z29, Z8
 	VADDPS Z29, Z8, Z8
-	CMPQ   DX, $+9
-	JLE    linear218
 	VMAXPS Z9, Z29, Z9
 	VADDPS Z29, Z9, Z9
 	VMAXPS Z10, Z29, Z10
@@ -8074,11 +7885,7 @@ summed116:
 	VADDPS Z29, Z14, Z14
 	VMAXPS Z15, Z29, Z15
 	VADDPS Z29, Z15, Z15
-	VMAXPS Z16, Z29, Z16
-	VADDPS Z29, Z16, Z16
-	VMAXPS Z17, Z29, Z17
-	VADDPS Z29, Z17, Z17
-linear218:
+linear208:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $0x02, R14
 	MOVQ    R13, AX
@@ -8088,9 +7895,9 @@ linear218:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+80(FP), $+16
-	JL      part220
-	CMPQ    DX, $+9
-	JL      ends222
+	JL      part210
+	CMPQ    DX, $+8
+	JL      ends212
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -8099,10 +7906,10 @@ linear218:
 	VMOVUPS Z5, (AX)(R8*1)
 	VMOVUPS Z6, (AX)(SI*2)
 	VMOVUPS Z7, (AX)(DI*1)
+	JE      stored209
+	CMPQ    DX, $+16
+	JL      ends213
 	VMOVUPS Z8, (AX)(R14*8)
-	JE      stored219
-	CMPQ    DX, $+18
-	JL      ends223
 	VMOVUPS Z9, (BX)
 	VMOVUPS Z10, (BX)(R14*1)
 	VMOVUPS Z11, (BX)(R14*2)
@@ -8110,63 +7917,55 @@ linear218:
 	VMOVUPS Z13, (BX)(R14*4)
 	VMOVUPS Z14, (BX)(R8*1)
 	VMOVUPS Z15, (BX)(SI*2)
-	VMOVUPS Z16, (BX)(DI*1)
-	VMOVUPS Z17, (BX)(R14*8)
-	JE      stored219
-ends222:
+	JE      stored209
+ends212:
 	VMOVUPS Z0, (AX)
 	CMPQ    DX, $+1
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z1, (AX)(R14*1)
 	CMPQ    DX, $+2
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z2, (AX)(R14*2)
 	CMPQ    DX, $+3
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z3, (AX)(SI*1)
 	CMPQ    DX, $+4
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z4, (AX)(R14*4)
 	CMPQ    DX, $+5
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z5, (AX)(R8*1)
 	CMPQ    DX, $+6
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z6, (AX)(SI*2)
 	CMPQ    DX, $+7
-	JE      stored219
-	VMOVUPS Z7, (AX)(DI*1)
-	CMPQ    DX, $+8
-	JE      stored219
-ends223:
+	JE      stored209
+ends213:
+	VMOVUPS Z8, (AX)(R14*8)
+	CMPQ    DX, $+9
+	JE      stored209
 	VMOVUPS Z9, (BX)
 	CMPQ    DX, $+10
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z10, (BX)(R14*1)
 	CMPQ    DX, $+11
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z11, (BX)(R14*2)
 	CMPQ    DX, $+12
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z12, (BX)(SI*1)
 	CMPQ    DX, $+13
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z13, (BX)(R14*4)
 	CMPQ    DX, $+14
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z14, (BX)(R8*1)
 	CMPQ    DX, $+15
-	JE      stored219
-	VMOVUPS Z15, (BX)(SI*2)
-	CMPQ    DX, $+16
-	JE      stored219
-	VMOVUPS Z16, (BX)(DI*1)
-	CMPQ    DX, $+17
-	JE      stored219
-	JMP     whole221
-part220:
-	CMPQ    DX, $+9
-	JL      ends224
+	JE      stored209
+	JMP     whole211
+part210:
+	CMPQ    DX, $+8
+	JL      ends214
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -8175,10 +7974,10 @@ part220:
 	VMOVUPS Z5, K1, (AX)(R8*1)
 	VMOVUPS Z6, K1, (AX)(SI*2)
 	VMOVUPS Z7, K1, (AX)(DI*1)
+	JE      stored209
+	CMPQ    DX, $+16
+	JL      ends215
 	VMOVUPS Z8, K1, (AX)(R14*8)
-	JE      stored219
-	CMPQ    DX, $+18
-	JL      ends225
 	VMOVUPS Z9, K1, (BX)
 	VMOVUPS Z10, K1, (BX)(R14*1)
 	VMOVUPS Z11, K1, (BX)(R14*2)
@@ -8186,63 +7985,55 @@ part220:
 	VMOVUPS Z13, K1, (BX)(R14*4)
 	VMOVUPS Z14, K1, (BX)(R8*1)
 	VMOVUPS Z15, K1, (BX)(SI*2)
-	VMOVUPS Z16, K1, (BX)(DI*1)
-	VMOVUPS Z17, K1, (BX)(R14*8)
-	JE      stored219
-ends224:
+	JE      stored209
+ends214:
 	VMOVUPS Z0, K1, (AX)
 	CMPQ    DX, $+1
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	CMPQ    DX, $+2
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z2, K1, (AX)(R14*2)
 	CMPQ    DX, $+3
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z3, K1, (AX)(SI*1)
 	CMPQ    DX, $+4
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z4, K1, (AX)(R14*4)
 	CMPQ    DX, $+5
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z5, K1, (AX)(R8*1)
 	CMPQ    DX, $+6
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z6, K1, (AX)(SI*2)
 	CMPQ    DX, $+7
-	JE      stored219
-	VMOVUPS Z7, K1, (AX)(DI*1)
-	CMPQ    DX, $+8
-	JE      stored219
-ends225:
+	JE      stored209
+ends215:
+	VMOVUPS Z8, K1, (AX)(R14*8)
+	CMPQ    DX, $+9
+	JE      stored209
 	VMOVUPS Z9, K1, (BX)
 	CMPQ    DX, $+10
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z10, K1, (BX)(R14*1)
 	CMPQ    DX, $+11
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z11, K1, (BX)(R14*2)
 	CMPQ    DX, $+12
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z12, K1, (BX)(SI*1)
 	CMPQ    DX, $+13
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z13, K1, (BX)(R14*4)
 	CMPQ    DX, $+14
-	JE      stored219
+	JE      stored209
 	VMOVUPS Z14, K1, (BX)(R8*1)
 	CMPQ    DX, $+15
-	JE      stored219
-	VMOVUPS Z15, K1, (BX)(SI*2)
-	CMPQ    DX, $+16
-	JE      stored219
-	VMOVUPS Z16, K1, (BX)(DI*1)
-	CMPQ    DX, $+17
-	JE      stored219
-whole221:
-stored219:
+	JE      stored209
+whole211:
+stored209:
 	TESTQ        $+4, mode+88(FP)
-	JE           noSwish226
+	JE           noSwish216
 	VBROADCASTSS ·dataSwishMin+0(SB), Z0
 	VBROADCASTSS ·dataMinusLog2e+0(SB), Z1
 	VBROADCASTSS ·dataRoundTo32nds+0(SB), Z2
@@ -8253,12 +8044,12 @@ stored219:
 	VBROADCASTSS ·dataOne+0(SB), Z6
 	VBROADCASTSS ·dataOne+0(SB), Z7
 	CMPQ         n+80(FP), $+16
-	JL           part227
+	JL           part217
 	MOVQ         R13, AX
 	MOVQ         DX, R12
 	SUBQ         $+4, R12
-	JL           rest230
-swish229:
+	JL           rest220
+swish219:
 	LEAQ          (R14)(R14*2), SI
 	VMOVUPS       (AX), Z8
 	VMOVUPS       (AX)(R14*1), Z9
@@ -8314,12 +8105,12 @@ swish229:
 	VMOVUPS       Z11, (AX)(SI*1)
 	LEAQ          (AX)(R14*4), AX
 	SUBQ          $+4, R12
-	JGE           swish229
-rest230:
+	JGE           swish219
+rest220:
 	ADDQ $+4, R12
 	SUBQ $+1, R12
-	JL   rest232
-swish231:
+	JL   rest222
+swish221:
 	VMOVUPS       (AX), Z8
 	VMAXPS        Z8, Z0, Z8
 	VMULPS        Z1, Z8, Z9
@@ -8335,16 +8126,16 @@ swish231:
 	VMOVUPS       Z8, (AX)
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
-	JGE           swish231
-rest232:
+	JGE           swish221
+rest222:
 	ADDQ $+1, R12
-	JMP  whole228
-part227:
+	JMP  whole218
+part217:
 	MOVQ R13, AX
 	MOVQ DX, R12
 	SUBQ $+4, R12
-	JL   rest234
-swish233:
+	JL   rest224
+swish223:
 	LEAQ          (R14)(R14*2), SI
 	VMOVUPS.Z     (AX), K1, Z8
 	VMOVUPS.Z     (AX)(R14*1), K1, Z9
@@ -8400,12 +8191,12 @@ swish233:
 	VMOVUPS       Z11, K1, (AX)(SI*1)
 	LEAQ          (AX)(R14*4), AX
 	SUBQ          $+4, R12
-	JGE           swish233
-rest234:
+	JGE           swish223
+rest224:
 	ADDQ $+4, R12
 	SUBQ $+1, R12
-	JL   rest236
-swish235:
+	JL   rest226
+swish225:
 	VMOVUPS.Z     (AX), K1, Z8
 	VMAXPS        Z8, Z0, Z8
 	VMULPS        Z1, Z8, Z9
@@ -8421,11 +8212,11 @@ swish235:
 	VMOVUPS       Z8, K1, (AX)
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
-	JGE           swish235
-rest236:
+	JGE           swish225
+rest226:
 	ADDQ $+1, R12
-whole228:
-noSwish226:
+whole218:
+noSwish216:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12

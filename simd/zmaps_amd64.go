@@ -300,13 +300,17 @@ func floorF32(dst, x []float32) {
 		floorGeneric(dst, x)
 		return
 	}
-	if rounds(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			floorF32(p.part, x[p.at:p.end])
+	if streams(dst, x) {
+		n := toLine(dst)
+		floorF32(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			floorF32PastAVX2(&dst[0], &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -327,13 +331,17 @@ func ceilF32(dst, x []float32) {
 		ceilGeneric(dst, x)
 		return
 	}
-	if rounds(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			ceilF32(p.part, x[p.at:p.end])
+	if streams(dst, x) {
+		n := toLine(dst)
+		ceilF32(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			ceilF32PastAVX2(&dst[0], &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -354,13 +362,17 @@ func truncF32(dst, x []float32) {
 		truncGeneric(dst, x)
 		return
 	}
-	if rounds(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			truncF32(p.part, x[p.at:p.end])
+	if streams(dst, x) {
+		n := toLine(dst)
+		truncF32(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			truncF32PastAVX2(&dst[0], &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -381,13 +393,17 @@ func roundToEvenF32(dst, x []float32) {
 		roundToEvenGeneric(dst, x)
 		return
 	}
-	if rounds(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			roundToEvenF32(p.part, x[p.at:p.end])
+	if streams(dst, x) {
+		n := toLine(dst)
+		roundToEvenF32(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			roundToEvenF32PastAVX2(&dst[0], &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -1174,13 +1190,17 @@ func floorF64(dst, x []float64) {
 		floorGeneric(dst, x)
 		return
 	}
-	if rounds(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			floorF64(p.part, x[p.at:p.end])
+	if streams(dst, x) {
+		n := toLine(dst)
+		floorF64(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			floorF64PastAVX2(&dst[0], &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -1201,13 +1221,17 @@ func ceilF64(dst, x []float64) {
 		ceilGeneric(dst, x)
 		return
 	}
-	if rounds(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			ceilF64(p.part, x[p.at:p.end])
+	if streams(dst, x) {
+		n := toLine(dst)
+		ceilF64(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			ceilF64PastAVX2(&dst[0], &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -1228,13 +1252,17 @@ func truncF64(dst, x []float64) {
 		truncGeneric(dst, x)
 		return
 	}
-	if rounds(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			truncF64(p.part, x[p.at:p.end])
+	if streams(dst, x) {
+		n := toLine(dst)
+		truncF64(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			truncF64PastAVX2(&dst[0], &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -1255,13 +1283,17 @@ func roundToEvenF64(dst, x []float64) {
 		roundToEvenGeneric(dst, x)
 		return
 	}
-	if rounds(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			roundToEvenF64(p.part, x[p.at:p.end])
+	if streams(dst, x) {
+		n := toLine(dst)
+		roundToEvenF64(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			roundToEvenF64PastAVX2(&dst[0], &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)

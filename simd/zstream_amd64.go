@@ -4,11 +4,6 @@
 
 package simd
 
-// streamLinesAVX2 copies lines of 64 bytes past the caches, for a dst that begins on a line and lines > 0. With each line it fetches two lines at x and one at y, which then move on by step bytes.
-//
-//go:noescape
-func streamLinesAVX2(dst *byte, src *byte, lines int, x *byte, y *byte, step int)
-
 // addF32PastAVX2 is addF32 for a multiple of two cache lines that begins with a line, stored past the caches.
 //
 //go:noescape
@@ -98,6 +93,46 @@ func clipF32PastAVX2(dst *float32, x *float32, lo float32, hi float32, n int)
 //
 //go:noescape
 func clipF64PastAVX2(dst *float64, x *float64, lo float64, hi float64, n int)
+
+// floorF32PastAVX2 is floorF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func floorF32PastAVX2(dst *float32, x *float32, n int)
+
+// floorF64PastAVX2 is floorF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func floorF64PastAVX2(dst *float64, x *float64, n int)
+
+// ceilF32PastAVX2 is ceilF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func ceilF32PastAVX2(dst *float32, x *float32, n int)
+
+// ceilF64PastAVX2 is ceilF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func ceilF64PastAVX2(dst *float64, x *float64, n int)
+
+// truncF32PastAVX2 is truncF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func truncF32PastAVX2(dst *float32, x *float32, n int)
+
+// truncF64PastAVX2 is truncF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func truncF64PastAVX2(dst *float64, x *float64, n int)
+
+// roundToEvenF32PastAVX2 is roundToEvenF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func roundToEvenF32PastAVX2(dst *float32, x *float32, n int)
+
+// roundToEvenF64PastAVX2 is roundToEvenF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func roundToEvenF64PastAVX2(dst *float64, x *float64, n int)
 
 // scaleF32PastAVX2 is scaleF32 for a multiple of two cache lines that begins with a line, stored past the caches.
 //

@@ -4,32 +4,6 @@
 
 #include "textflag.h"
 
-// func streamLinesAVX2(dst *byte, src *byte, lines int, x *byte, y *byte, step int)
-// Requires: AVX, MMX+
-TEXT ·streamLinesAVX2(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ lines+16(FP), DX
-	MOVQ x+24(FP), BX
-	MOVQ y+32(FP), SI
-	MOVQ step+40(FP), DI
-line:
-	VMOVUPS    (CX), Y0
-	VMOVUPS    32(CX), Y1
-	VMOVNTPS   Y0, (AX)
-	VMOVNTPS   Y1, 32(AX)
-	PREFETCHT0 (BX)
-	PREFETCHT0 64(BX)
-	PREFETCHT0 (SI)
-	ADDQ       $+64, CX
-	ADDQ       $+64, AX
-	ADDQ       DI, BX
-	ADDQ       DI, SI
-	DECQ       DX
-	JNE        line
-	VZEROUPPER
-	RET
-
 // func addF32PastAVX2(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·addF32PastAVX2(SB), NOSPLIT, $0-32
@@ -646,6 +620,214 @@ loop1:
 	VMOVNTPS Y3, 32(AX)(BX*8)
 	VMOVNTPS Y4, 64(AX)(BX*8)
 	VMOVNTPS Y5, 96(AX)(BX*8)
+	ADDQ     $+16, BX
+	SUBQ     $+16, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func floorF32PastAVX2(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·floorF32PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*4), Y0
+	VMOVUPS  32(CX)(BX*4), Y1
+	VMOVUPS  64(CX)(BX*4), Y2
+	VMOVUPS  96(CX)(BX*4), Y3
+	VROUNDPS $0x09, Y0, Y0
+	VROUNDPS $0x09, Y1, Y1
+	VROUNDPS $0x09, Y2, Y2
+	VROUNDPS $0x09, Y3, Y3
+	VMOVNTPS Y0, (AX)(BX*4)
+	VMOVNTPS Y1, 32(AX)(BX*4)
+	VMOVNTPS Y2, 64(AX)(BX*4)
+	VMOVNTPS Y3, 96(AX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func floorF64PastAVX2(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·floorF64PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*8), Y0
+	VMOVUPS  32(CX)(BX*8), Y1
+	VMOVUPS  64(CX)(BX*8), Y2
+	VMOVUPS  96(CX)(BX*8), Y3
+	VROUNDPD $0x09, Y0, Y0
+	VROUNDPD $0x09, Y1, Y1
+	VROUNDPD $0x09, Y2, Y2
+	VROUNDPD $0x09, Y3, Y3
+	VMOVNTPS Y0, (AX)(BX*8)
+	VMOVNTPS Y1, 32(AX)(BX*8)
+	VMOVNTPS Y2, 64(AX)(BX*8)
+	VMOVNTPS Y3, 96(AX)(BX*8)
+	ADDQ     $+16, BX
+	SUBQ     $+16, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func ceilF32PastAVX2(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·ceilF32PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*4), Y0
+	VMOVUPS  32(CX)(BX*4), Y1
+	VMOVUPS  64(CX)(BX*4), Y2
+	VMOVUPS  96(CX)(BX*4), Y3
+	VROUNDPS $0x0a, Y0, Y0
+	VROUNDPS $0x0a, Y1, Y1
+	VROUNDPS $0x0a, Y2, Y2
+	VROUNDPS $0x0a, Y3, Y3
+	VMOVNTPS Y0, (AX)(BX*4)
+	VMOVNTPS Y1, 32(AX)(BX*4)
+	VMOVNTPS Y2, 64(AX)(BX*4)
+	VMOVNTPS Y3, 96(AX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func ceilF64PastAVX2(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·ceilF64PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*8), Y0
+	VMOVUPS  32(CX)(BX*8), Y1
+	VMOVUPS  64(CX)(BX*8), Y2
+	VMOVUPS  96(CX)(BX*8), Y3
+	VROUNDPD $0x0a, Y0, Y0
+	VROUNDPD $0x0a, Y1, Y1
+	VROUNDPD $0x0a, Y2, Y2
+	VROUNDPD $0x0a, Y3, Y3
+	VMOVNTPS Y0, (AX)(BX*8)
+	VMOVNTPS Y1, 32(AX)(BX*8)
+	VMOVNTPS Y2, 64(AX)(BX*8)
+	VMOVNTPS Y3, 96(AX)(BX*8)
+	ADDQ     $+16, BX
+	SUBQ     $+16, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func truncF32PastAVX2(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·truncF32PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*4), Y0
+	VMOVUPS  32(CX)(BX*4), Y1
+	VMOVUPS  64(CX)(BX*4), Y2
+	VMOVUPS  96(CX)(BX*4), Y3
+	VROUNDPS $0x0b, Y0, Y0
+	VROUNDPS $0x0b, Y1, Y1
+	VROUNDPS $0x0b, Y2, Y2
+	VROUNDPS $0x0b, Y3, Y3
+	VMOVNTPS Y0, (AX)(BX*4)
+	VMOVNTPS Y1, 32(AX)(BX*4)
+	VMOVNTPS Y2, 64(AX)(BX*4)
+	VMOVNTPS Y3, 96(AX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func truncF64PastAVX2(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·truncF64PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*8), Y0
+	VMOVUPS  32(CX)(BX*8), Y1
+	VMOVUPS  64(CX)(BX*8), Y2
+	VMOVUPS  96(CX)(BX*8), Y3
+	VROUNDPD $0x0b, Y0, Y0
+	VROUNDPD $0x0b, Y1, Y1
+	VROUNDPD $0x0b, Y2, Y2
+	VROUNDPD $0x0b, Y3, Y3
+	VMOVNTPS Y0, (AX)(BX*8)
+	VMOVNTPS Y1, 32(AX)(BX*8)
+	VMOVNTPS Y2, 64(AX)(BX*8)
+	VMOVNTPS Y3, 96(AX)(BX*8)
+	ADDQ     $+16, BX
+	SUBQ     $+16, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func roundToEvenF32PastAVX2(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·roundToEvenF32PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*4), Y0
+	VMOVUPS  32(CX)(BX*4), Y1
+	VMOVUPS  64(CX)(BX*4), Y2
+	VMOVUPS  96(CX)(BX*4), Y3
+	VROUNDPS $0x08, Y0, Y0
+	VROUNDPS $0x08, Y1, Y1
+	VROUNDPS $0x08, Y2, Y2
+	VROUNDPS $0x08, Y3, Y3
+	VMOVNTPS Y0, (AX)(BX*4)
+	VMOVNTPS Y1, 32(AX)(BX*4)
+	VMOVNTPS Y2, 64(AX)(BX*4)
+	VMOVNTPS Y3, 96(AX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func roundToEvenF64PastAVX2(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·roundToEvenF64PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*8), Y0
+	VMOVUPS  32(CX)(BX*8), Y1
+	VMOVUPS  64(CX)(BX*8), Y2
+	VMOVUPS  96(CX)(BX*8), Y3
+	VROUNDPD $0x08, Y0, Y0
+	VROUNDPD $0x08, Y1, Y1
+	VROUNDPD $0x08, Y2, Y2
+	VROUNDPD $0x08, Y3, Y3
+	VMOVNTPS Y0, (AX)(BX*8)
+	VMOVNTPS Y1, 32(AX)(BX*8)
+	VMOVNTPS Y2, 64(AX)(BX*8)
+	VMOVNTPS Y3, 96(AX)(BX*8)
 	ADDQ     $+16, BX
 	SUBQ     $+16, DX
 	JG       loop1
