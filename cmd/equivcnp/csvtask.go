@@ -11,6 +11,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
+const nextHelp = "forecast: so many steps behind the last row, at the usual distance of rows, of one input"
+
 // taskOptionsVar adds the flags that name one task: context points of a table, and where to predict.
 func taskOptionsVar(a *app, cmd *cobra.Command, o *tabletask.Options) {
 	o.Stdin = a.stdin
@@ -30,12 +32,14 @@ func taskOptionsVar(a *app, cmd *cobra.Command, o *tabletask.Options) {
 	fl.Lookup("sphere").NoOptDefVal = "5"
 	fl.StringSliceVar(&o.Grid, "grid", nil, "predict on a grid: the side of square cells that cover the rows of --csv, two inputs, "+
 		"as in 40; or NAME=FROM:TO:STEP for every input, from the centre of the first cell, as in east=0:10:1,north=0:10:1")
+	fl.IntVar(&o.Next, "next", 0, nextHelp)
 	for _, name := range []string{"csv", "targets"} {
 		must(cmd.MarkFlagFilename(name, "csv"))
 	}
-	cmd.MarkFlagsMutuallyExclusive("targets", "grid")
+	cmd.MarkFlagsMutuallyExclusive("targets", "grid", "next")
+	cmd.MarkFlagsMutuallyExclusive("next", "sphere")
 	for _, name := range []string{"from", "to", "points"} {
-		for _, other := range []string{"targets", "sphere", "grid"} {
+		for _, other := range []string{"targets", "sphere", "grid", "next"} {
 			cmd.MarkFlagsMutuallyExclusive(other, name)
 		}
 	}
@@ -43,8 +47,8 @@ func taskOptionsVar(a *app, cmd *cobra.Command, o *tabletask.Options) {
 
 // checkTargets refuses flags that name no targets.
 func checkTargets(o *tabletask.Options, changed func(string) bool) error {
-	if !changed("sphere") && o.Targets == "" && o.Grid == nil && !(changed("from") && changed("to")) {
-		return cli.Usagef("say where to predict: --from and --to, --grid, --targets, or --sphere")
+	if !changed("sphere") && o.Targets == "" && o.Grid == nil && o.Next == 0 && !(changed("from") && changed("to")) {
+		return cli.Usagef("say where to predict: --next, --from and --to, --grid, --targets, or --sphere")
 	}
 	return flagged(o.CheckTargets(changed("sphere")))
 }

@@ -85,7 +85,7 @@ func (b *bench) docFiles(page string) {
 		b.ok("train", "population", "--csv", b.path("days")+"/*.csv", "--x", "east,north", "--y", "temperature",
 			"--out", "@days.safetensors")
 	}
-	b.write("sales.csv", "date,sales\n2023-12-27,12\n2023-12-28,14\n2023-12-29,11\n2023-12-30,20\n2023-12-31,9\n")
+	b.write("sales.csv", salesTable)
 	b.write("zinc.csv", "east,north,zinc,dist,soil,site\n0,0,300,0.3,A,P1\n200,0,250,0.5,B,P2\n0,200,410,0.1,A,P1\n"+
 		"200,200,380,0.2,B,P3\n100,100,330,0.3,B,P2\n40,140,390,0.1,A,P3\n20,90,380,0.2,A,P4\n60,20,290,0.3,B,P4\n90,190,400,0.1,A,P5\n"+
 		"160,60,280,0.4,B,P5\n10,60,350,0.2,A,P6\n")

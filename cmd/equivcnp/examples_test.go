@@ -164,9 +164,13 @@ func (b *bench) serves(args []string) {
 	require.Equal(b.t, 0, <-ended, "%s", &log)
 }
 
+// salesTable is a series of days.
+const salesTable = "date,sales\n2023-12-27,12\n2023-12-28,14\n2023-12-29,11\n2023-12-30,20\n2023-12-31,9\n"
+
 // exampleFiles writes the files that the examples of a command read.
 func (b *bench) exampleFiles(args []string) {
 	t, path := b.t, args[0]
+	b.write("sales.csv", salesTable)
 	b.writeImage("digit.png", gradient(16, 16))
 	b.writeImage("in.png", gradient(16, 16))
 	b.writeImage("mask.png", gradient(16, 16))

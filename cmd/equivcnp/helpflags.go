@@ -8,8 +8,8 @@ import (
 // the same in all commands. A flag after the bar is rarely used: only --help-all shows it. Flags that stand nowhere
 // here come first.
 var flagGroups = []cli.FlagGroup{
-	{Title: "Data", Names: `in csv x y task targets from to points grid sphere kernel benchmark field plane digits images mnist image mask
-		manifest size colour array holdout
+	{Title: "Data", Names: `in csv x y task targets next from to points grid sphere kernel benchmark field plane digits images mnist image
+		mask manifest size colour array holdout
 		| decimal dates missing aux static static-fields place length region dx chain learn slow window window-points min-context
 		max-context min-targets min-rate max-rate max-angle min-scale max-scale max-shift holdout-by holdout-seed holdout-last
 		score-context rate angle digit knots outputs inputs expected tasks`},

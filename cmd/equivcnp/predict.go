@@ -116,7 +116,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 		err = f.model.exactly(f.chain.samples > 0, "--samples", "the chain rule")
 	}
 	if err == nil {
-		err = errors.Join(checkQuantiles(f.quantiles), f.oneTable.check(f.model.path))
+		err = errors.Join(cli.CheckQuantiles(f.quantiles), f.oneTable.check(f.model.path))
 	}
 	if err != nil {
 		return err

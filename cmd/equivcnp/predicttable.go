@@ -30,17 +30,18 @@ func (f *tableFlags) register(a *app, cmd *cobra.Command) {
 		"if it has the column of --task, otherwise for all (default: the rows of --in)")
 	fl.StringSliceVar(&f.Grid, "grid", nil, "tables: predict on a grid, NAME=FROM:TO:STEP or NAME=VALUE for every "+
 		"input, as lat=40:60:0.5,lon=-10:10:0.5 (between dates the step is in days, or 6h, 1mo, 1y), or the side of a cell, two inputs")
+	fl.IntVar(&f.Next, "next", 0, "tables: "+nextHelp+", for each task")
 	fl.StringVar(&f.plot, "plot", "",
 		"tables: maps of mean and standard deviation of the first task, if its targets are a grid of two inputs (.png)")
 	must(cmd.MarkFlagFilename("targets", "csv", "parquet"))
 	must(cmd.MarkFlagFilename("plot", "png"))
-	cmd.MarkFlagsMutuallyExclusive("targets", "grid")
+	cmd.MarkFlagsMutuallyExclusive("targets", "grid", "next")
 }
 
 // asked reports whether a file is one of rows and columns, and not of tensors: by its name, or because flags speak of columns.
 func (f *tableFlags) asked(in string) bool {
 	return slices.Contains([]string{".csv", ".tsv", ".txt", ".parquet", ".npy", ".xlsx", ".ods"}, strings.ToLower(filepath.Ext(in))) ||
-		f.X != nil || f.Y != nil || f.Task != "" || f.Static != "" || f.Targets != "" || f.Grid != nil || f.plot != ""
+		f.X != nil || f.Y != nil || f.Task != "" || f.Static != "" || f.Targets != "" || f.Grid != nil || f.Next != 0 || f.plot != ""
 }
 
 // predictTable is predict for a table.

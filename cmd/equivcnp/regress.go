@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -34,7 +33,8 @@ type regressFlags struct {
 func (a *app) regressCommand() *cobra.Command {
 	var f regressFlags
 	cmd := &cobra.Command{
-		Use:                   "regress [--model M] --csv data.csv (--from -4 --to 4 | --grid 40 | --targets T.csv | --sphere) --out P.csv",
+		Use: "regress [--model M] --csv D.csv (--next 9 | --from 0 --to 4 | --grid 5 | --targets T.csv | --sphere) --out P",
+
 		DisableFlagsInUseLine: true,
 		Short:                 "Predict a curve, a map or the globe from the rows of a table",
 		Long:                  helpText("regress"),
@@ -46,11 +46,11 @@ func (a *app) regressCommand() *cobra.Command {
   # How good is that away from the rows? Each row is predicted without the block of its neighbours.
   equivcnp regress --csv zinc.csv --x east,north --y zinc --positive --cross-validate left-out.csv --folds 10
 
+  # A forecast: the 30 days that follow the last row.
+  equivcnp regress --csv sales.csv --x date --y sales --next 30 --out forecast.csv --plot forecast.png
+
   # Predict at given points, and draw an SVG.
   equivcnp regress --model model.safetensors --csv data.csv --targets targets.csv --out pred.csv --plot fig.svg
-
-  # The same with five curves that the model thinks likely.
-  equivcnp regress --model rbf-levels --csv data.csv --from -2 --to 2 --samples 5 --out pred.csv --plot fig.png
 
   # Weather stations, with columns lat, lon and y: a map of the globe.
   equivcnp regress --model globe --csv stations.csv --sphere --out pred.csv --plot map.png
@@ -107,7 +107,7 @@ func (f *regressFlags) check(changed func(string) bool) error {
 		return cli.Usagef("--folds is for --cross-validate")
 	}
 	f.input.Group, f.input.NoTargets = f.oneTable.folds.Column, f.oneTable.validated != "" && f.out == "" && f.plot == "" &&
-		f.input.Targets == "" && f.input.Grid == nil && !changed("from") && f.chain.samples == 0
+		f.input.Targets == "" && f.input.Grid == nil && f.input.Next == 0 && !changed("from") && f.chain.samples == 0
 	if !f.input.NoTargets {
 		if err := errors.Join(cli.Required(f.oneTable.fl, "out"), checkTargets(&f.input, changed)); err != nil {
 			return err
@@ -116,7 +116,7 @@ func (f *regressFlags) check(changed func(string) bool) error {
 	if f.model.path != "" && (f.input.Targets != "" || f.input.Grid != nil) && f.input.Sphere > 0 {
 		return cli.Usagef("--sphere: with a model it is a grid of targets, beside which there are no --targets and no --grid")
 	}
-	err := checkQuantiles(f.quantiles)
+	err := cli.CheckQuantiles(f.quantiles)
 	if err == nil {
 		f.format, err = plotFormat("plot", f.plot)
 	}
@@ -231,18 +231,6 @@ func (a *app) predictTask(ctx context.Context, f *regressFlags) (*tabletask.Task
 func quantilesFlag(fl *pflag.FlagSet, q *[]float64) {
 	fl.Float64SliceVar(q, "quantiles", nil, "`quantiles` to write as well, for example 0.05,0.5,0.95")
 	fl.Lookup("quantiles").DefValue = "" // or --help would print an empty list
-}
-
-func checkQuantiles(quantiles []float64) error {
-	for i, q := range quantiles {
-		if !(q > 0 && q < 1) {
-			return cli.Usagef("--quantiles %g: need numbers between 0 and 1", q)
-		}
-		if slices.Contains(quantiles[:i], q) {
-			return cli.Usagef("--quantiles %g: named twice", q)
-		}
-	}
-	return nil
 }
 
 // nested brings samples [S, n, dy] into the form of JSON.

@@ -74,7 +74,7 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	if opt.Rows == 0 {
 		return cli.Usagef("--rows 0: need 1 to %d", tabletask.MaxPoints)
 	}
-	if err := errors.Join(checkQuantiles(opt.Quantiles), f.oneTable.check(f.model.path)); err != nil {
+	if err := errors.Join(cli.CheckQuantiles(opt.Quantiles), f.oneTable.check(f.model.path)); err != nil {
 		return err
 	}
 	outs, err := cli.NewOutputs([]string{f.model.path, opt.CSV, opt.Targets}, cli.Out("out", opt.Out, ".csv .tsv"))

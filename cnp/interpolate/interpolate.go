@@ -121,6 +121,7 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 			for _, p := range tabletask.GlobeGrid(o.Sphere) {
 				t.Targets.Values = append(t.Targets.Values, p[:]...)
 			}
+		case o.Next > 0:
 		case t.Dx != 1:
 			return nil, settings.Errorf("%s has %d inputs: use {Grid} or {Targets} instead of {From} and {To}", t.Points.Name, t.Dx)
 		}

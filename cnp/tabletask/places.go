@@ -49,6 +49,9 @@ func (o *Options) CheckTargets(whole bool) error {
 		_, _, err := cellSize(o.Grid)
 		return err
 	}
+	if o.Next != 0 {
+		return checkNext(o.Next, 1, "")
+	}
 	if o.Targets != "" {
 		return nil
 	}

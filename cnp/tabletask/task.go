@@ -27,6 +27,8 @@ type Options struct {
 	// Grid, instead of these, is a grid of places: the side of square cells that cover the context's places in the plane, or
 	// NAME=FROM:TO:STEP or NAME=VALUE for every input.
 	Grid []string
+	// Next, instead of these, is a number of steps of the one input behind the last row that has values, at the usual distance of rows.
+	Next int
 	// NoTargets says that there are none of all these.
 	NoTargets bool
 	// Model is the name of the model, for errors.
@@ -45,6 +47,8 @@ type Task struct {
 	// Incomplete is the number of rows of Points that lack outputs, and are left out.
 	Incomplete int
 	Batch      *cnp.Batch[float32]
+
+	said []string // of the targets
 }
 
 // Read reads the tables.
@@ -54,7 +58,7 @@ func Read(o *Options) (*Task, error) {
 		return nil, err
 	}
 	t := &Task{Points: points, Targets: &table.Table{Cols: 1}}
-	if o.Targets == "" && (o.Sphere > 0 || o.Grid != nil || o.NoTargets) {
+	if o.Targets == "" && (o.Sphere > 0 || o.Grid != nil || o.Next > 0 || o.NoTargets) {
 		return t, nil // Fit knows the model's coordinates, and the table's
 	}
 	if o.Targets == "" {
@@ -88,6 +92,9 @@ func (o *Options) suits(cfg *cnp.Config) error {
 		return settings.Hintf("{Sphere}: the points of %s do not lie on the sphere", o.Model)
 	}
 	if o.Targets == "" && o.Sphere == 0 && o.Grid == nil && cfg.DimX != 1 {
+		if o.Next > 0 {
+			return checkNext(o.Next, cfg.DimX, o.Model)
+		}
 		return settings.Hintf("%s: the model has %d input coordinates, use {Grid} or {Targets} instead of {From} and {To}", o.Model,
 			cfg.DimX)
 	}
@@ -187,6 +194,9 @@ func (t *Task) Clocks(o *Options, opt task.CSVOptions) error {
 	if o.Grid != nil {
 		return t.gridPlaces(o)
 	}
+	if o.Next > 0 {
+		return t.nextPlaces(o)
+	}
 	if o.Targets != "" {
 		return SameClocks(t.Targets, opt, t.Points, like)
 	}
@@ -217,6 +227,26 @@ func (t *Task) Clocks(o *Options, opt task.CSVOptions) error {
 		}
 	}
 	t.Targets.InheritDates(0, t.Points, like[0])
+	return nil
+}
+
+// nextPlaces makes the targets of Options.Next.
+func (t *Task) nextPlaces(o *Options) error {
+	if err := checkNext(o.Next, t.Dx, t.Points.Name); err != nil {
+		return err
+	}
+	var x []float64
+	for row := range t.Points.Rows() {
+		if t.Observed.Known(row) > 0 {
+			x = append(x, t.Observed.X[row])
+		}
+	}
+	places, said, err := next(o.Next, [][]float64{x}, t.Points, t.Observed.Columns.X[0])
+	if err != nil {
+		return err
+	}
+	t.Targets, t.said = places, append(t.said, said)
+	t.Targets.Header = nil
 	return nil
 }
 
@@ -308,6 +338,7 @@ func OneTask(t *table.Table, rows *task.Rows) error {
 // Extra says that a table of targets has no rows, and names the columns of both tables that nobody reads, and says what
 // was read in another way than it is written.
 func (t *Task) Extra() (notes []string) {
+	notes = append(notes, t.said...)
 	if t.Targets.Name != "" && t.Targets.Rows() == 0 {
 		notes = append(notes, nothing(t.Targets))
 	}

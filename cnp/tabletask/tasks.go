@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/settings"
 	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/tabular"
@@ -21,6 +23,9 @@ type TasksOptions struct {
 	// Grid is a grid of places: NAME=FROM:TO:STEP or NAME=VALUE for every input, or the side of square cells in the plane that cover
 	// the places of all tasks.
 	Grid []string
+	// Next, instead of these, is a number of steps of the one input behind the last row of each task that has values, at the usual
+	// distance of rows.
+	Next int
 	// Stdin is read where Targets is "-".
 	Stdin io.Reader
 }
@@ -38,6 +43,7 @@ type Tasks struct {
 	targets    [][]int     // of each task: rows of the output
 	field      *task.Field // static
 	incomplete int
+	said       []string // of the places
 }
 
 type rowOf struct{ task, place int }
@@ -66,7 +72,7 @@ func TasksOf(o *TasksOptions, cfg *cnp.Config, in *table.Table) (*Tasks, error) 
 	if err := t.observe(cfg); err != nil {
 		return nil, err
 	}
-	if o.Grid == nil && o.Targets == "" {
+	if o.Grid == nil && o.Targets == "" && o.Next == 0 {
 		t.places, t.at = in, t.rows
 		if err := CheckAuxiliary(in, t.rows, nil); err != nil {
 			return nil, err
@@ -87,6 +93,12 @@ func TasksOf(o *TasksOptions, cfg *cnp.Config, in *table.Table) (*Tasks, error) 
 	}
 	if err := CheckAuxiliary(t.places, t.at, nil); err != nil {
 		return nil, err
+	}
+	if o.Next > 0 {
+		for place := range t.places.Rows() {
+			t.add(place/o.Next, place)
+		}
+		return t, nil
 	}
 	return t, t.assign(opt.Task != "")
 }
@@ -117,6 +129,10 @@ func (t *Tasks) observe(cfg *cnp.Config) error {
 // their own.
 func (t *Tasks) place(o *TasksOptions, cfg *cnp.Config, opt task.CSVOptions) (task.CSVOptions, error) {
 	inputs, columns := t.inputs()
+	if o.Next != 0 {
+		opt = task.CSVOptions{X: inputs[:cfg.DimX], Aux: inputs[cfg.DimX:], Dx: cfg.DimX, Dy: cfg.DimY, Degrees: opt.Degrees}
+		return opt, t.next(o.Next, cfg)
+	}
 	if o.Grid != nil {
 		axes, err := t.axes(o.Grid, inputs, columns)
 		if err != nil {
@@ -138,6 +154,28 @@ func (t *Tasks) place(o *TasksOptions, cfg *cnp.Config, opt task.CSVOptions) (ta
 		opt.Task = t.in.Header[k]
 	}
 	return opt, SameClocks(t.places, opt, t.in, t.rows.Columns.X)
+}
+
+// next makes the places of TasksOptions.Next.
+func (t *Tasks) next(n int, cfg *cnp.Config) error {
+	if err := checkNext(n, cfg.DimX, t.in.Name); err != nil {
+		return err
+	}
+	if len(cfg.Auxiliary) > 0 {
+		return settings.Errorf("{Next}: need {Targets} with a table that has the auxiliary inputs %s", strings.Join(cfg.Auxiliary, ", "))
+	}
+	if t.rows.Tasks > MaxPoints/n {
+		return settings.Errorf("{Next} %d of %s: more than %d predictions", n, words.Plural(t.rows.Tasks, "task"), MaxPoints)
+	}
+	series := make([][]float64, t.rows.Tasks)
+	for k, rows := range t.context {
+		for _, row := range rows {
+			series[k] = append(series[k], t.rows.X[row])
+		}
+	}
+	places, said, err := next(n, series, t.in, t.rows.Columns.X[0])
+	t.places, t.said = places, append(t.said, said)
+	return err
 }
 
 // axes reads a grid of the inputs of these columns.

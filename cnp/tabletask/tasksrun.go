@@ -88,6 +88,9 @@ func (t *Tasks) Predict(ctx context.Context, model cnp.Regressor[float32], opt *
 		judged = cnp.Standardised(run.model)
 	}
 	out.Incomplete(t.incomplete, t.in.Name)
+	for _, said := range t.said {
+		out.Note("%s", said)
+	}
 	var err error
 	if !opt.NoCheck {
 		if out.Check, err = out.Notes.Check(ctx, judged, t.contexts(mostChecked, cfg.DimX, cfg.DimY, len(cfg.Auxiliary))...); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,4 +100,17 @@ func ShowSize(size [2]int) string {
 		return ""
 	}
 	return fmt.Sprintf("%dx%d", size[0], size[1])
+}
+
+// CheckQuantiles refuses quantiles that are none, and one that is named twice.
+func CheckQuantiles(quantiles []float64) error {
+	for i, q := range quantiles {
+		if !(q > 0 && q < 1) {
+			return Usagef("--quantiles %g: need numbers between 0 and 1", q)
+		}
+		if slices.Contains(quantiles[:i], q) {
+			return Usagef("--quantiles %g: named twice", q)
+		}
+	}
+	return nil
 }

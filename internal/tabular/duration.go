@@ -38,6 +38,13 @@ func ParseDuration(text string) (months, days float64, ok bool) {
 // MostDays bounds the days since the beginning of 1970, before and after, of years that AddMonths takes.
 const MostDays = 3e6
 
+// Month returns the month of a number of days since the beginning of 1970, counted from the year 0, and how many days of it have passed.
+func Month(days float64) (month int, passed float64) {
+	whole := math.Floor(days)
+	d := time.Unix(int64(whole)*86400, 0).UTC()
+	return d.Year()*12 + int(d.Month()), float64(d.Day()-1) + (days - whole)
+}
+
 // AddMonths returns the time so many months after a number of days since the beginning of 1970, on the same day of the month or, in
 // a month without it, on its last.
 func AddMonths(days float64, months int) float64 {

@@ -202,6 +202,9 @@ func (c *Clock) At(days float64) (float64, error) {
 // Span is so many days on this clock.
 func (c *Clock) Span(days float64) float64 { return days * 86400 / c.seconds }
 
+// Seconds is a span of time on this clock, in seconds.
+func (c *Clock) Seconds(span float64) float64 { return span * c.seconds }
+
 // Days returns a time of this clock as days since the beginning of 1970.
 func (c *Clock) Days(v float64) float64 { return (float64(v*c.seconds) + c.origin) / 86400 }
 

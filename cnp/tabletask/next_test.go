@@ -1,0 +1,86 @@
+package tabletask
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/tabular"
+)
+
+func TestNext(t *testing.T) {
+	for name, c := range map[string]struct {
+		column, want, said string
+	}{
+		"numbers":             {"0 0.1 0.2 0.4 0.5", "0.6 0.7 0.8", "0.1"},
+		"in any order, twice": {"3 1 2 2 5 4", "6 7 8", "1"},
+		"rounded years":       {"1949.000 1949.083 1949.167 1949.250 1949.333 1949.417", "1949.5 1949.584 1949.667", "0.0834"},
+		"tens of thousands":   {"10000 20000 30000", "40000 50000 60000", "10000"},
+		"days":                {"2024-02-26 2024-02-27 2024-02-28", "2024-02-29 2024-03-01 2024-03-02", "1 day"},
+		"weeks":               {"2024-02-12 2024-02-19 2024-03-04", "2024-03-11 2024-03-18 2024-03-25", "7 days"},
+		"working days":        {"2024-02-22 2024-02-23 2024-02-26 2024-02-27", "2024-02-28 2024-02-29 2024-03-01", "1 day"},
+		"months":              {"2023-11-01 2023-12-01 2024-01-01", "2024-02-01 2024-03-01 2024-04-01", "1 month"},
+		"ends of months":      {"2023-11-30 2023-12-31 2024-01-31", "2024-02-29 2024-03-31 2024-04-30", "1 month"},
+		"middles of quarters": {"2023-05-15 2023-08-15 2023-11-15", "2024-02-15 2024-05-15 2024-08-15", "3 months"},
+		"years":               {"2021-07-01 2022-07-01 2023-07-01", "2024-07-01 2025-07-01 2026-07-01", "1 year"},
+		"hours":               {"2024-02-28T22:00 2024-02-28T23:00", "2024-02-29T00:00 2024-02-29T01:00 2024-02-29T02:00", "1 hour"},
+		"20 s": {"2024-02-28T21:00:00 2024-02-28T21:00:20",
+			"2024-02-28T21:00:40 2024-02-28T21:01:00 2024-02-28T21:01:20", "20 seconds"},
+		"uneven":  {"0 1 3 9 10.5", "12 13.5 15", "median"},
+		"odd gap": {"0 1 2 3.4 4.4", "5.4 6.4 7.4", "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, err := tabular.Read(strings.NewReader("x,y\n"+strings.ReplaceAll(c.column, " ", ",1\n")+",1\n"), "t.csv")
+			require.NoError(t, err)
+			cfg := &cnp.Config{DimX: 1, DimY: 1}
+			tasks, err := TasksOf(&TasksOptions{Next: 3}, cfg, in)
+			require.NoError(t, err)
+			require.Contains(t, strings.Join(tasks.said, ""), c.said)
+			var got strings.Builder
+			require.NoError(t, tabular.Write(&got, tasks.places, ','))
+			require.Equal(t, "x "+c.want, strings.Join(strings.Fields(got.String()), " "))
+		})
+	}
+}
+
+// TestNextOfTasks: each task goes on behind its own last row that has a value, at the distance of all.
+func TestNextOfTasks(t *testing.T) {
+	in, err := tabular.Read(strings.NewReader("site,t,y\na,0,1\na,2,1\na,4,1\nb,10,1\nc,6,1\nc,8,\nd,3,\n"), "t.csv")
+	require.NoError(t, err)
+	o := &TasksOptions{Next: 2}
+	o.X, o.Y, o.Task = []string{"t"}, []string{"y"}, "site"
+	tasks, err := TasksOf(o, &cnp.Config{DimX: 1, DimY: 1}, in)
+	require.NoError(t, err)
+	require.Equal(t, []float64{6, 8, 12, 14, 8, 10, 12, 14}, tasks.places.Values) // d, of which nothing is known, like the last of all
+	for k, want := range [][]int{{0, 1}, {2, 3}, {4, 5}, {6, 7}} {
+		require.Equal(t, want, tasks.targets[k])
+	}
+	out := tasks.base()
+	require.Equal(t, "b", out.Cell(2, 0))
+	require.Equal(t, 12.0, out.Values[2*out.Cols+1])
+}
+
+func TestNextErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		csv, want string
+		next, dx  int
+	}{
+		"one value":      {"x,y\n1,2\n", "two different values", 3, 1},
+		"equal values":   {"x,y\n1,2\n1,3\n", "two different values", 3, 1},
+		"no rows":        {"x,y\n", "two different values", 3, 1},
+		"two inputs":     {"x1,x2,y\n1,2,3\n2,3,4\n", "has 2 inputs", 3, 2},
+		"negative":       {"x,y\n1,2\n2,3\n", "need 1 to", -1, 1},
+		"too many":       {"x,y\n1,2\n2,3\n", "need 1 to", math.MaxInt, 1},
+		"beyond numbers": {"x,y\n-1.7e308,2\n1.7e308,3\n", "beyond all numbers", 3, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, err := tabular.Read(strings.NewReader(c.csv), "t.csv")
+			require.NoError(t, err)
+			_, err = TasksOf(&TasksOptions{Next: c.next}, &cnp.Config{DimX: c.dx, DimY: 1}, in)
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
