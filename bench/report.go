@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -63,7 +64,8 @@ PEER_SECONDS sets the time of one line; here 0.05 is the usual, as there are sev
 	fl.StringVar(&f.gopeers, "go-peers", "bin/peers", "the program of bench/peers, built")
 	fl.StringSliceVar(&f.parts, "parts", reportParts, "what to measure, of "+strings.Join(reportParts, ", "))
 	fl.StringVar(&f.keep, "keep", "", "a report.json of this machine, whose parts that --parts leaves out stay, with their date")
-	fl.StringVar(&f.filter, "filter", "", "of kernels, linalg and blas: lines whose names match this regular expression")
+	fl.StringVar(&f.filter, "filter", "", "of kernels, linalg and blas: lines whose names match this regular expression, with the "+
+		"peers' beside them")
 	fl.IntVar(&f.rounds, "rounds", 5, "how often every program runs; below 5 the test finds hardly any difference")
 	fl.Float64Var(&f.busy, "busy", mostOthers, "refuse a step if other programs used more than this share of the CPUs' time")
 	fl.DurationVar(&f.patience, "patience", 20*time.Second, "how long to wait for a quiet machine before a step")
@@ -207,6 +209,7 @@ func (f *reportFlags) measure(ctx context.Context, j *journal, progress io.Write
 	if len(programs) == 0 {
 		return fmt.Errorf("--parts %s: nothing to measure is there", strings.Join(f.parts, ","))
 	}
+	vain := map[string]bool{} // peers without a line that the filter asks for
 	for round := range f.rounds {
 		for _, part := range f.parts {
 			turn := slices.DeleteFunc(slices.Clone(programs), func(p program) bool {
@@ -217,7 +220,7 @@ func (f *reportFlags) measure(ctx context.Context, j *journal, progress io.Write
 			}
 			for _, p := range turn {
 				step := reportStep{Part: p.part, Name: p.name, Round: round}
-				if j.done[step.key()] {
+				if j.done[step.key()] || vain[p.name] {
 					continue
 				}
 				fmt.Fprintf(progress, "round %d of %d: %s: %s\n", round+1, f.rounds, p.part, p.name)
@@ -230,6 +233,7 @@ func (f *reportFlags) measure(ctx context.Context, j *journal, progress io.Write
 						return err
 					}
 					if step.Refused == "" {
+						vain[p.name] = len(step.Samples) == 0
 						break
 					}
 				}
@@ -266,8 +270,8 @@ func (f *reportFlags) step(ctx context.Context, p *program, s *reportStep) error
 	for i := range lines {
 		lines[i].Name = strings.TrimSuffix(lines[i].Name, p.cut)
 	}
-	s.Samples = lines
-	if s.Others > f.busy || s.Stolen > f.busy {
+	s.Samples = slices.DeleteFunc(lines, func(l sample) bool { return !p.keeps(l.Name) })
+	if f.busy < 1 && (s.Others > f.busy || s.Stolen > f.busy) { // clocks of short steps are off by more than all
 		s.Refused = sayShares(s.Others, s.Stolen)
 	}
 	return nil
@@ -308,8 +312,33 @@ type program struct {
 	dir        string
 	env        []string
 	ours       bool
-	rounds     int    // at most so many, if not 0
-	cut        string // the end of its lines' names that is dropped: one of several forms of the same computation
+	rounds     int            // at most so many, if not 0
+	cut        string         // the end of its lines' names that is dropped: one of several forms of the same computation
+	only       *regexp.Regexp // what its lines are named that stay, if it is not nil
+}
+
+// keeps reports whether the line of a peer stays: one whose name the filter matches with ours in the place of the peer.
+func (p *program) keeps(name string) bool {
+	if p.only == nil {
+		return true
+	}
+	parts := strings.Split(name, "/")
+	for i, who := range parts {
+		parts[i] = "ours"
+		if p.only.MatchString(strings.Join(parts, "/")) {
+			return true
+		}
+		parts[i] = who
+	}
+	return false
+}
+
+// filterOf is the filter of a part's lines that its peers, which know none, are asked for in vain; nil where there is none.
+func (f *reportFlags) filterOf(part string) *regexp.Regexp {
+	if f.filter == "" || part != "kernels" && part != "linalg" {
+		return nil
+	}
+	return regexp.MustCompile(f.filter) // which was checked
 }
 
 // programs are all that there is to run, ours first in every part.
@@ -422,9 +451,6 @@ func (f *reportFlags) peerPrograms() []program {
 	}{{"kernels", []string{"gemm", "depthwise", "weightnet", "elementwise", "special", "whole", "reduce"}},
 		{"linalg", []string{"closedform_best", "smallmat"}},
 		{"distances", []string{"pairs_best"}}, {"neighbor", []string{"kdtree", "builds"}}} {
-		if f.filter != "" {
-			continue // peers know no filter
-		}
 		for _, name := range p.names {
 			rounds := 0
 			if name == "kdtree" {
@@ -434,7 +460,8 @@ func (f *reportFlags) peerPrograms() []program {
 			if name == "reduce" {
 				env = append(slices.Clone(one), peerSums(cpu.CurrentLevel(), os.LookupEnv)...)
 			}
-			add(program{part: p.part, name: name, args: []string{filepath.Join(dir, "bin", name)}, dir: dir, env: env, rounds: rounds})
+			add(program{part: p.part, name: name, args: []string{filepath.Join(dir, "bin", name)}, dir: dir, env: env, rounds: rounds,
+				only: f.filterOf(p.part)})
 		}
 	}
 	net, threads := filepath.Join(dir, "convnet"), fmt.Sprint(runtime.NumCPU())

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -93,6 +94,51 @@ func TestReport(t *testing.T) {
 		_, err = quiet(t, reportCommand(), args...)
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// TestReportFilter: peers know no filter, so their lines are sorted out, and a program without one that is asked for runs once.
+func TestReportFilter(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the peers here are scripts of a shell")
+	}
+	t.Setenv("PEER_SECONDS", "1e-9")
+	t.Setenv(asProgram, "1")
+	dir, peers := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(peers, "bin"), 0o700))
+	line := `{"name": "%s", "n": 40000, "metric": "gflops", "value": 1}` + "\n"
+	for name, lines := range map[string][]string{
+		"gemm":   {"gemm/openblas/16x16x50", "gemm/openblas/50x16x25"},
+		"reduce": {"sum/L1/avx2"},
+	} {
+		script := "#!/bin/sh\ncat <<END\n"
+		for _, l := range lines {
+			script += fmt.Sprintf(line, l)
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(peers, "bin", name), []byte(script+"END\n"), 0o700))
+	}
+	_, err := quiet(t, reportCommand(), "--out", dir, "--parts", "kernels", "--filter", "^gemm/ours/16x16x50$", "--busy", "1",
+		"--rounds", "2", "--weights", "absent", "--peers", peers)
+	require.NoError(t, err)
+	f, err := readReport(filepath.Join(dir, "report.json"))
+	require.NoError(t, err)
+	var names []string
+	for _, l := range f.Lines {
+		names = append(names, l.Name)
+	}
+	require.Contains(t, names, "gemm/ours/16x16x50")
+	require.Contains(t, names, "gemm/openblas/16x16x50")
+	require.NotContains(t, names, "gemm/openblas/50x16x25")
+	require.NotContains(t, names, "sum/L1/avx2")
+	rounds := func(name string) (n int) {
+		for _, s := range f.Steps {
+			if s.Name == name {
+				n++
+			}
+		}
+		return n
+	}
+	require.Equal(t, 2, rounds("gemm"))
+	require.Equal(t, 1, rounds("reduce"))
 }
 
 // reportOf is a report of one part.
