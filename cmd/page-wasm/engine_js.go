@@ -163,9 +163,15 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 
 // tableOf reads the points of a table.
 func tableOf(b []byte, opt js.Value) (map[string]any, error) {
-	p, err := mappoints.Read(b, mappoints.Options{Name: opt.Get("name").String(), Columns: opt.Get("columns").String(),
-		Decimal: opt.Get("decimal").String(), Dates: opt.Get("dates").String(),
-		Missing: opt.Get("missing").String()})
+	how := mappoints.Options{Name: opt.Get("name").String(), Columns: opt.Get("columns").String(), Decimal: opt.Get("decimal").String(),
+		Dates: opt.Get("dates").String(), Missing: opt.Get("missing").String()}
+	var p any
+	var err error
+	if opt.Get("kind").String() == "series" {
+		p, err = mappoints.ReadSeries(b, how)
+	} else {
+		p, err = mappoints.Read(b, how)
+	}
 	if err != nil {
 		return nil, err
 	}

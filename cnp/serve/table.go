@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"fmt"
 	"net/http"
+	"net/url"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/internal/mappoints"
@@ -12,7 +14,11 @@ import (
 func (s *Server) readTable(w http.ResponseWriter, r *http.Request) {
 	res := s.bytes.open(r.Context())
 	defer res.release()
-	p, err := s.tableOf(w, r, res)
+	b, err := s.tableOf(w, r, res)
+	var p any
+	if err == nil {
+		p, err = pointsOf(b, r.URL.Query())
+	}
 	setWriteDeadline(w, mappoints.MaxBytes)
 	if err != nil {
 		writeError(w, asFailure(err))
@@ -21,8 +27,26 @@ func (s *Server) readTable(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, p)
 }
 
-// tableOf reads the body, and the table in it.
-func (s *Server) tableOf(w http.ResponseWriter, r *http.Request, res *reservation) (*mappoints.Points, error) {
+// pointsOf reads the table in a body, of places in the plane or, if the kind says so, of a series.
+func pointsOf(b []byte, q url.Values) (p any, err error) {
+	opt := mappoints.Options{Name: q.Get("name"), Columns: q.Get("columns"), Decimal: q.Get("decimal"), Dates: q.Get("dates"),
+		Missing: q.Get("missing")}
+	switch kind := q.Get("kind"); kind {
+	case "", "map":
+		p, err = mappoints.Read(b, opt)
+	case "series":
+		p, err = mappoints.ReadSeries(b, opt)
+	default:
+		err = fmt.Errorf("kind %.20q: need map or series", kind)
+	}
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
+	return p, nil
+}
+
+// tableOf reads the body.
+func (s *Server) tableOf(w http.ResponseWriter, r *http.Request, res *reservation) ([]byte, error) {
 	up, n := newUpload(w, r, r.ContentLength), r.ContentLength
 	most := min(s.opt.Body, mappoints.MaxBytes)
 	if n > most {
@@ -41,11 +65,5 @@ func (s *Server) tableOf(w http.ResponseWriter, r *http.Request, res *reservatio
 	if err := res.take(mappoints.Growth * int64(len(b))); err != nil {
 		return nil, err
 	}
-	q := r.URL.Query()
-	p, err := mappoints.Read(b, mappoints.Options{Name: q.Get("name"), Columns: q.Get("columns"), Decimal: q.Get("decimal"),
-		Dates: q.Get("dates"), Missing: q.Get("missing")})
-	if err != nil {
-		return nil, invalid("%v", err)
-	}
-	return p, nil
+	return b, nil
 }

@@ -34,6 +34,16 @@ func TestTable(t *testing.T) {
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &p))
 	require.Equal(t, [][3]float64{{2, 2.5, 1.25}}, p.Points)
 	require.Equal(t, [3]string{"b", "c", "d"}, p.Columns)
+	w = ask("?name=s.csv&kind=series", []byte("day,sold\n1970-01-02,5\n1970-01-03,6\n"), "secret")
+	require.Equal(t, http.StatusOK, w.Code, w.Body)
+	var series mappoints.Series
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &series))
+	require.Equal(t, [][2]float64{{1, 5}, {2, 6}}, series.Points)
+	require.Equal(t, 3.0, series.Ahead[0])
+	require.True(t, series.Dates)
+	w = ask("?kind=chart", []byte("1,2\n"), "secret")
+	require.Equal(t, http.StatusBadRequest, w.Code)
+	require.Contains(t, w.Body.String(), `kind \"chart\": need map or series`)
 	for _, c := range []struct {
 		body   []byte
 		token  string

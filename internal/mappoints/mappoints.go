@@ -42,7 +42,10 @@ type Points struct {
 }
 
 // Read reads a table of text. Its errors speak of the page's controls, not of the program's flags.
-func Read(b []byte, opt Options) (*Points, error) {
+func Read(b []byte, opt Options) (*Points, error) { return readAs(b, opt, read) }
+
+// readAs reads what read makes of a table, if it is not too large.
+func readAs[T any](b []byte, opt Options, read func([]byte, Options) (*T, error)) (*T, error) {
 	if opt.Name = name(opt.Name); len(b) > MaxBytes {
 		return nil, fmt.Errorf("%s has %.1f MB: this page takes %d MB and %d points at most; equivcnp regress takes any number", opt.Name,
 			float64(len(b))/1e6, MaxBytes>>20, MaxPoints)
@@ -114,28 +117,29 @@ func binary(b []byte) bool {
 	return controls > len(b)/few
 }
 
-func read(b []byte, opt Options) (*Points, error) {
+// tableOf reads the table, and returns the columns that were asked for, one for each of the roles; nil: none.
+func tableOf(b []byte, opt Options, roles ...string) (t *tabular.Table, asked []string, err error) {
 	for _, f := range unread {
 		if bytes.HasPrefix(b, []byte(f.begin)) {
-			return nil, fmt.Errorf("%s: %w: it is %s", opt.Name, tabular.ErrCell, f.what)
+			return nil, nil, fmt.Errorf("%s: %w: it is %s", opt.Name, tabular.ErrCell, f.what)
 		}
 	}
 	if err := tabular.CheckForeign(b, opt.Name); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if binary(b) {
-		return nil, fmt.Errorf("%s: %w: it is no text", opt.Name, tabular.ErrCell)
+		return nil, nil, fmt.Errorf("%s: %w: it is no text", opt.Name, tabular.ErrCell)
 	}
 	how := tabular.Options{Dates: opt.Dates}
 	if opt.Dates != "" && opt.Dates != tabular.DayFirst && opt.Dates != tabular.MonthFirst {
-		return nil, fmt.Errorf("dates %.20q: need dmy or mdy", opt.Dates)
+		return nil, nil, fmt.Errorf("dates %.20q: need dmy or mdy", opt.Dates)
 	}
 	switch opt.Decimal {
 	case "":
 	case ".", ",":
 		how.Decimal = rune(opt.Decimal[0])
 	default:
-		return nil, fmt.Errorf("decimal %.20q: need a point or a comma", opt.Decimal)
+		return nil, nil, fmt.Errorf("decimal %.20q: need a point or a comma", opt.Decimal)
 	}
 	for marker := range strings.SplitSeq(opt.Missing, ",") {
 		if marker = strings.TrimSpace(marker); marker != "" {
@@ -143,29 +147,45 @@ func read(b []byte, opt Options) (*Points, error) {
 		}
 	}
 	if n := len(how.Missing); n > maxMarkers {
-		return nil, fmt.Errorf("missing: %d numbers and texts, at most %d are allowed", n, maxMarkers)
+		return nil, nil, fmt.Errorf("missing: %d numbers and texts, at most %d are allowed", n, maxMarkers)
 	}
-	var asked []string
 	if strings.TrimSpace(opt.Columns) != "" {
 		for column := range strings.SplitSeq(opt.Columns, ",") {
 			asked = append(asked, strings.TrimSpace(column))
 		}
-		if len(asked) != 3 || slices.Contains(asked, "") {
-			return nil, fmt.Errorf("columns %.60q: need three, x, y and value, with commas between them", opt.Columns)
+		if len(asked) != len(roles) || slices.Contains(asked, "") {
+			return nil, nil, fmt.Errorf("columns %.60q: need %s, with commas between them", opt.Columns, listOf(roles))
 		}
-		how.X, how.Y = asked[:2], asked[2:]
+		how.X, how.Y = asked[:len(roles)-1], asked[len(roles)-1:]
 	}
-	t, err := tabular.ReadAs(bytes.NewReader(b), opt.Name, how)
+	t, err = tabular.ReadAs(bytes.NewReader(b), opt.Name, how)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if t.Cols == 0 || t.Rows() == 0 {
-		return nil, fmt.Errorf("%s: no rows: need some of x, y and value", opt.Name)
+		return nil, nil, fmt.Errorf("%s: no rows: need some of %s", opt.Name, strings.TrimPrefix(listOf(roles), counts[len(roles)]+", "))
+	}
+	return t, asked, nil
+}
+
+// counts are numbers in words.
+var counts = []string{2: "two", 3: "three"}
+
+// listOf says how many roles there are, and which.
+func listOf(roles []string) string {
+	last := len(roles) - 1
+	return counts[len(roles)] + ", " + strings.Join(roles[:last], ", ") + " and " + roles[last]
+}
+
+func read(b []byte, opt Options) (*Points, error) {
+	t, asked, err := tableOf(b, opt, "x", "y", "value")
+	if err != nil {
+		return nil, err
 	}
 	var c tabular.Columns
 	var note string
 	if asked != nil {
-		c, err = t.Find(tabular.Want{X: how.X, Y: how.Y, Dx: 2, Dy: 1})
+		c, err = t.Find(tabular.Want{X: asked[:2], Y: asked[2:], Dx: 2, Dy: 1})
 	} else {
 		c, note, err = choose(t)
 	}

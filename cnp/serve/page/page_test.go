@@ -44,7 +44,7 @@ func TestHandler(t *testing.T) {
 
 // TestBounds: what the page says of the bounds of tables is what the reader holds them to.
 func TestBounds(t *testing.T) {
-	b, err := fs.ReadFile(Files(), "page/map.js")
+	b, err := fs.ReadFile(Files(), "page/table.js")
 	require.NoError(t, err)
 	assert.Contains(t, string(b), fmt.Sprintf("mostRows = %d\n", mappoints.MaxPoints))
 	assert.Contains(t, string(b), fmt.Sprintf("mostBytes = %d << 20\n", mappoints.MaxBytes>>20))

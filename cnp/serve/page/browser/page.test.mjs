@@ -522,6 +522,60 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       await context.close()
     })
 
+    test('a series of a table is forecast', async () => {
+      const { page, errors, context } = await open(base)
+      await page.click('#tab-series')
+      const series = async () => {
+        await idle(page)
+        return numbers(page, '#series-status')
+      }
+      let s = await series()
+      assert.equal(await page.inputValue('#series-model'), 'universal-1')
+      assert.deepEqual([s.points, s.ahead, s.next], [48, 12, '2025-01-01'])
+      assert.ok(s.std > 0 && s.std < 4 && Math.abs(s.mean - 32) < 8, JSON.stringify(s)) // a trend and a season
+      assert.equal((await page.textContent('#series-list')).split('\n').length, 13)
+      await page.fill('#series-steps', '3')
+      assert.equal((await series()).ahead, 3)
+      await page.hover('#series-plot', { position: { x: 80, y: 60 } })
+      assert.match((await series()).at, /^2021-0\d-\d\d/)
+      await page.mouse.move(0, 0)
+      assert.equal((await series()).at, '')
+      await page.focus('#series-plot')
+      await page.keyboard.press('ArrowRight')
+      assert.equal((await series()).at, '2025-01-01')
+
+      await page.click('#series-paste summary')
+      const pasted = async text => {
+        await page.fill('#series-table', text)
+        await page.click('#series-take')
+        return series()
+      }
+      const note = () => page.textContent('#series-note')
+      s = await pasted('shop,day,sold\na,2024-02-27,5\na,2024-02-26,4\na,2024-02-28,6\na,2024-02-29,\n')
+      assert.deepEqual([s.points, s.next, await note()], [3, '2024-02-29', ''])
+      assert.match(await page.textContent('#series-notes'), /time is column day, and the value is column sold.*1 row of table without a value/)
+      s = await pasted('x;y\n0,5;1,5\n1;2,5\n1,5;3,5\n')
+      assert.deepEqual([s.points, s.next], [3, 2])
+      s = await pasted('7,3\n')
+      assert.deepEqual([s.points, s.ahead, await note()], [1, 0, ''])
+      await pasted('a\n1\n')
+      assert.match(await note(), /need two columns, time and value/)
+      s = await pasted('date,value\n3/1/2024,1\n4/1/2024,2\n15/1/2024,3\n')
+      assert.equal(await note(), '')
+      await page.waitForTimeout(300)
+      const other = await open(base, { hash: new URL(page.url()).hash })
+      await idle(other.page)
+      assert.deepEqual(await numbers(other.page, '#series-status'), await series())
+      await other.context.close()
+      for (const said of [{ points: [[1e300, 1], [-1e300, 2]], dates: true }, { points: [[2, 1], [1, 5]], ahead: [1e15] }, { points: [], ahead: [] }]) {
+        await page.evaluate(hash => { location.hash = hash }, state({ view: 'series', series: said }))
+        assert.equal((await series()).points, said.points.length)
+      }
+      assert.deepEqual(errors.filter(e => !/status of 400/.test(e)), [])
+      await picture(page, `series-${kind}`, { fullPage: true })
+      await context.close()
+    })
+
     // Files are read, or refused, as the program's reader does: internal/mappoints/testdata/want.json is its word on each.
     test('files are read as the program reads them', async () => {
       const { page, context } = await open(base)
@@ -632,7 +686,7 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       const { page, errors, context } = await open(base, { viewport: { width: 360, height: 740 }, ...(dark && { colorScheme: 'dark' }),
         hash: state({ view: 'image', image: { size: 24, models: ['digits-T2-small'] } }) })
       await answered(page)
-      for (const tab of ['#tab-image', '#tab-globe', '#tab-map', '#tab-curve']) {
+      for (const tab of ['#tab-image', '#tab-globe', '#tab-map', '#tab-series', '#tab-curve']) {
         await page.click(tab)
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
         assert.equal(wide, 0, `${tab} is wider than the screen`)

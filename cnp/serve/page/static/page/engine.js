@@ -1,8 +1,8 @@
 // An engine answers inference requests. There are two: the server that the page came from, and the same Go code as WebAssembly, in a worker.
 //
 //   models()               [{name, config, trainedOn, samples}], samples: whether it draws them
-//   table(bytes, options)  {points: [[x, y, value]], columns, notes} of a table of text; options are {name, columns,
-//                          decimal, dates, missing}
+//   table(bytes, options)  {points: [[x, y, value]], columns, notes} of a table of text; options are {kind, name, columns,
+//                          decimal, dates, missing}; of the kind 'series' {points: [[time, value]], dates, ahead, step, columns, notes}
 //   infer(model, request)  {outputs: {mean: {shape, data}, ..}, note, timing: {total, queue, compute, batch}}, times in milliseconds
 import { decode, encode, headerLength } from './oip.js'
 

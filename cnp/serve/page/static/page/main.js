@@ -5,12 +5,13 @@ import * as fields from './field.js'
 import * as globes from './globe.js'
 import * as images from './image.js'
 import * as maps from './map.js'
+import * as series from './series.js'
 import { decodeState, encodeState, fitting } from './link.js'
 import { snippet } from './snippets.js'
 
 const element = id => document.getElementById(id)
-const first = { curve: curves.initial, image: images.initial, globe: globes.initial, field: fields.initial, map: maps.initial }
-const fits = { curve: curves.fits, image: images.fits, globe: globes.fits, field: fields.fits, map: maps.fits }
+const first = { curve: curves.initial, image: images.initial, globe: globes.initial, field: fields.initial, map: maps.initial, series: series.initial }
+const fits = { curve: curves.fits, image: images.fits, globe: globes.fits, field: fields.fits, map: maps.fits, series: series.fits }
 const views = Object.keys(first)
 const state = { view: 'curve', ...structuredClone(first) }
 const open = {} // view → its object
@@ -76,7 +77,7 @@ function again() {
 // missing says in a view that has no model how to start a server that has one.
 const missing = {
   curve: ['curves', 'rbf-levels'], image: ['images', 'digits-SO2'], globe: ['values on the globe', 'globe'], field: ['vector fields', 'vectors-rbf'],
-  map: ['values in the plane', 'universal-2'],
+  map: ['values in the plane', 'universal-2'], series: ['values over time', 'universal-1'],
 }
 function offer(view, models) {
   const section = element(view)
@@ -215,8 +216,8 @@ async function start() {
       state.curve.kernel = curves.kernelOf(m) ?? state.curve.kernel
     }
     const on = v => ({ changed, report, problem: (e, of = '') => problem(e, `${v} ${of}`) })
-    const of = { curve: curveModels, image: imageModels, globe: models.filter(globes.takes), field: models.filter(fields.takes), map: models.filter(maps.takes) }
-    const classes = { curve: curves.Curve, image: images.Image, globe: globes.GlobeView, field: fields.Field, map: maps.Map2D }
+    const of = { curve: curveModels, image: imageModels, globe: models.filter(globes.takes), field: models.filter(fields.takes), map: models.filter(maps.takes), series: models.filter(series.takes) }
+    const classes = { curve: curves.Curve, image: images.Image, globe: globes.GlobeView, field: fields.Field, map: maps.Map2D, series: series.Series }
     for (const v of views) {
       open[v] = new classes[v](state[v], of[v], on(v))
       offer(v, of[v])

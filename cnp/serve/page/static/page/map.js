@@ -1,8 +1,9 @@
 // The view of maps: values at places in the plane, clicked or pasted as a table, and the map and its deviation that a model makes of them.
 // The models that need no training take any units; those that were trained bring values and coordinates into theirs.
 import { color, drawMap, heat, holdTouches, tapReach, warm } from './draw.js'
-import { Lost, NeedsToken, engine, latest } from './engine.js'
+import { engine, latest } from './engine.js'
 import { fit } from './link.js'
+import { TablePanel, mostRows } from './table.js'
 
 const element = id => document.getElementById(id)
 const side = 48 // cells of the map
@@ -12,10 +13,6 @@ export const initial = {
   model: '', value: 1, window: [0, 0, 10],
   points: [[1.2, 8.4, 2.1], [2.4, 5.9, 2.9], [4.6, 8.8, 1.4], [5.1, 4.9, 3.4], [7.8, 7.2, 0.8], [8.6, 3.1, 1.7], [3.3, 1.8, 4.1], [6.4, 1.2, 2.8]],
 }
-
-// mostRows is how many points a table or a link may have, and mostBytes how long a table may be; package mappoints says so, too.
-export const mostRows = 2000
-const mostBytes = 2 << 20
 
 // fits says what a link may say.
 export const fits = {
@@ -47,13 +44,12 @@ export class Map2D {
       if (this.#selected >= 0) this.state.points[this.#selected][2] = v
     })
     on('map-clear', 'click', () => { this.state.points = []; this.#selected = -1 })
-    element('map-take').addEventListener('click', () => this.#take({ blob: new Blob([element('map-table').value]), name: 'table' }))
-    element('map-file').addEventListener('change', ({ target }) => {
-      if (target.files.length > 0) this.#takeFile(target.files[0])
-      target.value = '' // or the same file would be no change
-    })
-    for (const id of ['map-columns', 'map-decimal', 'map-dates', 'map-missing']) element(id).addEventListener('change', () => this.#table && this.#take(this.#table))
-    this.#drop(element('map'))
+    new TablePanel('map', { kind: 'map', problem, taken: ({ points }) => {
+      this.state.points = points
+      this.state.window = windowOf(points)
+      this.#selected = -1
+      this.update()
+    } })
     for (const canvas of Object.values(this.#canvases)) this.#edit(canvas)
     new ResizeObserver(() => this.#draw()).observe(this.#canvases.mean)
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw())
@@ -63,49 +59,6 @@ export class Map2D {
   restore(state) { this.state = state }
 
   model() { return this.models.find(m => m.name === this.state.model) ?? this.models[0] }
-
-  #table = null // that was taken last, {blob, name}
-
-  #takeFile(file) {
-    element('map-paste').open = true
-    this.#take({ blob: file, name: file.name })
-  }
-
-  // #drop takes files that are dropped on the view. Text that is dropped goes where text is written.
-  #drop(view) {
-    const holds = e => e.dataTransfer?.types.includes('Files')
-    view.addEventListener('dragover', e => { if (holds(e)) e.preventDefault() })
-    view.addEventListener('drop', e => {
-      if (!holds(e)) return
-      e.preventDefault()
-      if (e.dataTransfer.files.length > 0) this.#takeFile(e.dataTransfer.files[0])
-    })
-  }
-
-  // #take takes the points of a table, and a window around them. The engine reads it as the program reads tables.
-  #take = latest(async table => {
-    const note = element('map-note'), list = element('map-notes')
-    this.#table = table
-    note.textContent = ''
-    list.replaceChildren()
-    delete list.dataset.name
-    try {
-      const { blob, name } = table
-      if (blob.size > mostBytes) throw new Error(`${name} has ${(blob.size / 1e6).toFixed(1)} MB: this page takes ${mostBytes >> 20} MB and ${mostRows} points at most; equivcnp regress takes any number.`)
-      const bytes = new Uint8Array(await blob.arrayBuffer().catch(() => { throw new Error(`${name} cannot be read: is it a folder?`) }))
-      const [columns, decimal, dates, missing] = ['map-columns', 'map-decimal', 'map-dates', 'map-missing'].map(id => element(id).value)
-      const { points, notes } = await engine.table(bytes, { name, columns, decimal, dates, missing })
-      this.state.points = points
-      this.state.window = windowOf(points)
-      this.#selected = -1
-      for (const text of notes) list.append(Object.assign(document.createElement('li'), { textContent: text }))
-      list.dataset.name = name // of the table whose points these are
-      this.update()
-    } catch (e) {
-      note.textContent = e.message
-      if (e instanceof NeedsToken || e instanceof Lost) this.problem(e)
-    }
-  })
 
   #at(canvas, e) {
     const r = canvas.getBoundingClientRect(), [x, y, width] = this.state.window
