@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"syscall/js"
 
 	"github.com/equivcnp/equivcnp/cnp"
@@ -21,7 +23,8 @@ import (
 // In the browser this program is the engine: it sets globalThis.equivcnp to an object with three functions, which the page's worker calls.
 //
 //	load(name, bytes) reads a model file; infer(name, inputs, outputs, parameters) asks it, with the tensors of the server's protocol;
-//	table(bytes, {name, columns, decimal, dates}) reads a table of text as the server does, and returns its answer as {json}.
+//	table(bytes, {kind, name, columns, decimal, dates, missing}) reads a table of text as the server does, and returns {json}, its
+//	answer.
 //
 // They return an object with error, a text, if they failed.
 func main() {
@@ -145,6 +148,11 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 	if v := params.Get("standardise"); v.Type() != js.TypeBoolean || v.Bool() || cfg.HasUnits() {
 		r = cnp.Standardised(r)
 	}
+	if params.Get("positive").Truthy() {
+		if r, err = amounts(m, cfg.DimY); err != nil {
+			return nil, err
+		}
+	}
 	if opt, asked := sampling(outputs, params); asked {
 		s, err := cnp.SampleCurves(ctx, r, b, opt)
 		if err = inside(err); err != nil {
@@ -158,7 +166,44 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 	}
 	put(out, "mean", []any{b.B, b.Nt, cfg.DimY}, p.Mean)
 	put(out, "std", []any{b.B, b.Nt, cfg.DimY}, p.Std)
-	return out, nil
+	return out, putQuantiles(out, []any{b.B, b.Nt, cfg.DimY}, p, params)
+}
+
+// amounts is a model that interpolates, for values that are never negative.
+func amounts(m cnp.Model[float32], outputs int) (cnp.Regressor[float32], error) {
+	r, ok := m.(*krige.Regressor)
+	if !ok {
+		return nil, errors.New(`parameter "positive" is for models that interpolate, such as universal-1`)
+	}
+	opt := r.Options()
+	opt.Values = krige.Positive
+	r, err := krige.NewRegressor(opt)
+	if err != nil {
+		return nil, err
+	}
+	return r.Outputs(outputs), nil
+}
+
+// putQuantiles adds the quantiles that the parameter of that name lists, if it is there.
+func putQuantiles(out map[string]any, shape []any, p *cnp.Prediction[float32], params js.Value) error {
+	v := params.Get("quantiles")
+	if v.Type() != js.TypeString {
+		return nil
+	}
+	list := strings.Split(v.String(), ",")
+	all, one := make([]float32, len(p.Mean)*len(list)), make([]float32, len(p.Mean))
+	for k, text := range list {
+		q, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || !(q > 0 && q < 1) {
+			return fmt.Errorf(`parameter "quantiles": %.40q: need numbers between 0 and 1`, v.String())
+		}
+		p.Quantiles(one, q)
+		for i, y := range one {
+			all[i*len(list)+k] = y
+		}
+	}
+	put(out, "quantiles", append(shape, len(list)), all)
+	return nil
 }
 
 // tableOf reads the points of a table.

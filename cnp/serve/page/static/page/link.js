@@ -39,6 +39,7 @@ export const fit = {
   packed: v => typeof v === 'string' && /^[\w-]*$/.test(v) && v.length % 4 !== 1,
   number: (lo, hi) => v => typeof v === 'number' && Number.isFinite(v) && v >= lo && v <= hi,
   whole: (lo, hi) => v => Number.isInteger(v) && v >= lo && v <= hi,
+  flag: v => typeof v === 'boolean',
   one: list => v => list.includes(v),
   row: length => v => Array.isArray(v) && v.length === length && v.every(Number.isFinite),
   rows: (length, most) => v => Array.isArray(v) && v.length <= most && v.every(fit.row(length)),

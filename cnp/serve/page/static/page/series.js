@@ -16,13 +16,13 @@ const noise = i => { const v = 43758.5453 * Math.sin(12.9898 * i); return v - Ma
 const wave = i => 20 + .25 * i + 6 * Math.sin(2 * Math.PI * i / 12) + 3 * noise(i) // made up
 
 export const initial = {
-  model: '', steps: 12, dates: true, points: Array.from({ length: 48 }, (_, i) => [month(i), Number(wave(i).toFixed(1))]),
+  model: '', steps: 12, positive: false, dates: true, points: Array.from({ length: 48 }, (_, i) => [month(i), Number(wave(i).toFixed(1))]),
   ahead: Array.from({ length: mostAhead }, (_, i) => month(48 + i)),
 }
 
 // fits says what a link may say.
 export const fits = {
-  model: fit.text, steps: fit.whole(0, mostAhead), dates: v => typeof v === 'boolean', points: fit.rows(2, mostRows),
+  model: fit.text, steps: fit.whole(0, mostAhead), positive: fit.flag, dates: fit.flag, points: fit.rows(2, mostRows),
   ahead: v => Array.isArray(v) && v.length <= mostAhead && v.every(Number.isFinite),
 }
 
@@ -44,6 +44,7 @@ export class Series {
       this.state.steps = Math.min(Math.max(Math.trunc(e.target.value), 0), mostAhead) || 0
       this.update(e.timeStamp)
     })
+    element('series-positive').addEventListener('change', e => { this.state.positive = e.target.checked; this.update(e.timeStamp) })
     new TablePanel('series', { kind: 'series', problem, taken: ({ points, dates, ahead }) => {
       Object.assign(this.state, { points, dates, ahead })
       this.#cursor = -1
@@ -79,7 +80,8 @@ export class Series {
         { name: 'y_context', datatype: 'FP32', shape: [1, n, 1], data: Float32Array.from(points, p => p[1]) },
         { name: 'x_target', datatype: 'FP64', shape: [1, places.length, 1], data: Float64Array.from(places) },
       ],
-      outputs: ['mean', 'std'],
+      outputs: ['mean', 'std', 'quantiles'],
+      parameters: { quantiles: '0.025,0.975', ...(this.state.positive && { positive: true }) },
     }
   }
 
@@ -91,6 +93,7 @@ export class Series {
 
   show() {
     element('series-model').value = this.model()?.name ?? ''
+    element('series-positive').checked = this.state.positive
     if (document.activeElement !== element('series-steps')) element('series-steps').value = this.state.steps
   }
 
@@ -110,8 +113,8 @@ export class Series {
       if (places.length === 0) {
         this.#answer = null
       } else {
-        const { outputs: { mean, std }, timing } = await engine.infer(model.name, this.request(places))
-        this.#answer = { x: places, mean: mean.data, std: std.data, ahead, points }
+        const { outputs: { mean, std, quantiles }, timing } = await engine.infer(model.name, this.request(places))
+        this.#answer = { x: places, mean: mean.data, std: std.data, lo: places.map((_, i) => quantiles.data[2 * i]), hi: places.map((_, i) => quantiles.data[2 * i + 1]), ahead, points }
         this.report({ view: 'series', drawn: performance.now() - stamp, timing, model: model.name })
       }
       this.problem(null)
@@ -143,7 +146,7 @@ export class Series {
   #window() {
     const { points } = this.state, a = this.#current(), x = [...points.map(p => p[0]), ...this.#ahead()]
     const y = points.map(p => p[1])
-    a?.mean.forEach((m, i) => y.push(m - 2 * a.std[i], m + 2 * a.std[i]))
+    if (a) y.push(...a.lo, ...a.hi)
     return { x: span(x), y: span(y) }
   }
 
@@ -175,8 +178,8 @@ export class Series {
       const path = (f, order) => order.forEach(i => c.lineTo(toX(a.x[i]), toY(f(i)))), order = [...a.x.keys()]
       c.fillStyle = color('band')
       c.beginPath()
-      path(i => a.mean[i] + 2 * a.std[i], order)
-      path(i => a.mean[i] - 2 * a.std[i], [...order].reverse())
+      path(i => a.hi[i], order)
+      path(i => a.lo[i], [...order].reverse())
       c.fill()
       c.strokeStyle = color('accent')
       c.lineWidth = 2
@@ -223,14 +226,14 @@ export class Series {
   #say(a) {
     const { points } = this.state, n = points.length, status = element('series-status'), says = [`${n} point${n === 1 ? '' : 's'}.`]
     const text = v => Number(v.toPrecision(4)), at = i => `${this.#label(a.x[i])}: ${text(a.mean[i])} ± ${text(a.std[i])}`
-    const data = { points: n, ahead: a?.ahead ?? '', next: '', mean: '', std: '', at: '' }
+    const data = { points: n, ahead: a?.ahead ?? '', next: '', mean: '', std: '', at: '', lo: a ? ends(a.lo)[0] : '' }
     if (n === 0) says.push('Paste a table.')
     const list = []
     if (a && a.ahead > 0) {
       const first = a.x.length - a.ahead
       Object.assign(data, { next: this.#label(a.x[first]), mean: a.mean[first], std: a.std[first] })
       says.push(`Next, ${at(first)}.`)
-      for (let i = first; i < a.x.length; i++) list.push(`${this.#label(a.x[i])},${text(a.mean[i])},${text(a.std[i])}`)
+      for (let i = first; i < a.x.length; i++) list.push([this.#label(a.x[i]), ...[a.mean, a.std, a.lo, a.hi].map(v => text(v[i]))].join(','))
     }
     if (a && a.x[this.#cursor] !== undefined) {
       says.push(`At ${at(this.#cursor)}.`)
@@ -238,7 +241,7 @@ export class Series {
     }
     status.textContent = says.join(' ')
     Object.assign(status.dataset, data)
-    element('series-list').textContent = list.length > 0 ? ['time,mean,std', ...list].join('\n') : ''
+    element('series-list').textContent = list.length > 0 ? ['time,mean,std,q2.5,q97.5', ...list].join('\n') : ''
   }
 }
 

@@ -49,7 +49,7 @@ function go(base, model, { inputs, outputs, parameters }, token) {
   })
   const fields = [`Inputs: []client.Tensor{\n${tensors.join('\n')}\n\t}`]
   if (outputs) fields.push(`Outputs: []string{${outputs.map(o => `"${o.name}"`).join(', ')}}`)
-  if (parameters) fields.push(`Parameters: map[string]any{${Object.entries(parameters).map(([k, v]) => `"${k}": ${v}`).join(', ')}}`)
+  if (parameters) fields.push(`Parameters: map[string]any{${Object.entries(parameters).map(([k, v]) => `"${k}": ${JSON.stringify(v)}`).join(', ')}}`)
   return `package main
 
 import (
