@@ -4,11 +4,16 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/equivcnp/equivcnp/cnp/settings"
 	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
+
+// lastDay is the last of the year 9999, in days since the beginning of 1970. Dates have no more digits.
+const lastDay = 2932896
 
 // next makes a table of the places that follow each series at its usual distance, n of each, and says which that is. Without values a
 // series goes on where the others end.
@@ -17,11 +22,14 @@ func next(n int, series [][]float64, t *table.Table, column int) (*table.Table, 
 	if err != nil {
 		return nil, "", err
 	}
-	last := math.Inf(-1)
 	for k, x := range series {
 		slices.Sort(x)
-		if series[k] = slices.Compact(x); len(x) > 0 {
-			last = max(last, x[len(x)-1])
+		series[k] = slices.Compact(x)
+	}
+	last := last(series)
+	if clock == nil {
+		if err := noDates(series); err != nil {
+			return nil, "", err
 		}
 	}
 	s := tabular.SpacingOf(series, clock)
@@ -41,11 +49,15 @@ func next(n int, series [][]float64, t *table.Table, column int) (*table.Table, 
 	if slices.ContainsFunc(values, func(v float64) bool { return math.IsNaN(v - v) }) {
 		return nil, "", settings.Errorf("{Next} %d: steps of %v from %g lead beyond all numbers", n, s, last)
 	}
+	if clock != nil && slices.ContainsFunc(values, func(v float64) bool { return clock.Days(v) >= lastDay+1 }) {
+		return nil, "", settings.Errorf("{Next} %d: steps of %v lead beyond the year 9999", n, s)
+	}
 	places := tabular.Of([]tabular.Column{{Name: Labels(t, []int{column}, "x", 1)[0], Values: values}})
 	places.InheritDates(0, t, column)
-	said := fmt.Sprintf("targets follow the last row in steps of %v, the usual distance of rows", s)
+	said := fmt.Sprintf("targets follow the last row that has a value in steps of %v, the usual distance of rows", s)
 	if s.Uneven {
-		said = fmt.Sprintf("rows are not evenly spaced: targets follow the last in steps of %v, the median of their distances", s)
+		said = fmt.Sprintf("rows are not evenly spaced: targets follow the last that has a value in steps of %v, "+
+			"the median of their distances", s)
 	}
 	return places, said, nil
 }
@@ -59,4 +71,37 @@ func checkNext(n, dx int, name string) error {
 		return settings.Errorf("{Next}: %s has %d inputs, and only a series of one goes on: use {Grid} or {Targets}", name, dx)
 	}
 	return nil
+}
+
+// noDates refuses numbers that are dates, such as 202212 or 20221231, which no distance of numbers leads beyond their month or year.
+func noDates(series [][]float64) error {
+	for _, form := range []struct {
+		layout, like string
+	}{{"200601", "2022-12"}, {"20060102", "2022-12-31"}} {
+		all, jumps := true, false
+		for _, x := range series {
+			for i, v := range x {
+				text := strconv.FormatFloat(v, 'f', 0, 64)
+				_, err := time.Parse(form.layout, text)
+				all = all && err == nil && len(text) == len(form.layout) && (text[0] == '1' || text[0] == '2')
+				jumps = jumps || i > 0 && int(v)/100 != int(x[i-1])/100
+			}
+		}
+		if all && jumps {
+			return settings.Errorf("{Next}: numbers such as %.0f look like dates, which no even step leads on: write them like %s",
+				last(series), form.like)
+		}
+	}
+	return nil
+}
+
+// last is the greatest value of some series.
+func last(series [][]float64) float64 {
+	most := math.Inf(-1)
+	for _, x := range series {
+		if len(x) > 0 {
+			most = max(most, x[len(x)-1])
+		}
+	}
+	return most
 }
