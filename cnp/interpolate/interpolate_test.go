@@ -182,3 +182,20 @@ func TestOutputs(t *testing.T) {
 		require.Equal(t, c.header, strings.Join(in.Table(&input.Columns, []float64{0.5}).Header, " "))
 	}
 }
+
+// TestCalendar: a year, a week and a day are tried as seasons of dates, in days, and of no other inputs.
+func TestCalendar(t *testing.T) {
+	for text, want := range map[string][]float64{
+		"t,y\n2024-01-01,1\n2024-01-02,2\n2024-01-03,1\n": {365.2425, 7, 1},
+		"t,y\n1,1\n2,2\n3,1\n":                            nil,
+	} {
+		csv := filepath.Join(t.TempDir(), "t.csv")
+		require.NoError(t, os.WriteFile(csv, []byte(text), 0o600))
+		in, err := Run(t.Context(), &tabletask.Options{CSV: csv, Columns: tabletask.Columns{X: []string{"t"}, Y: []string{"y"}}, Next: 2},
+			Options{})
+		require.NoError(t, err)
+		own, _, err := in.options(Options{})
+		require.NoError(t, err)
+		require.Equal(t, want, own.Calendar)
+	}
+}

@@ -68,6 +68,9 @@ func (in *Interpolation) options(opt Options) (own krige.Options, values []krige
 	if own.Periods, err = in.periods(opt.Period); err != nil {
 		return own, nil, err
 	}
+	if own.Calendar, err = in.calendar(); err != nil {
+		return own, nil, err
+	}
 	values, err = ValuesOf(in.Names(), opt.Log, opt.Positive)
 	return own, values, err
 }

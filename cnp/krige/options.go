@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // ErrInput is wrapped by every error about a table or its targets.
@@ -22,6 +23,7 @@ type Options struct {
 	Sphere         bool      // coordinates are latitude and longitude in degrees, of which there are 2
 	DifferentUnits bool      // axes have units of their own, as degrees beside metres
 	Periods        []float64 // one coordinate: periods of seasons, in its unit, to be tried besides those that are found
+	Calendar       []float64 // like Periods, where a series has two cycles or more, of two values or more
 	NoCheck        bool      // leave standard deviations as the model has them, see Report
 	Values         Values    // what kind of numbers the values are
 
@@ -57,7 +59,7 @@ func (o *Options) check(x, y []float64) error {
 	if err := errors.Join(checkFinite("x", x, d), checkFinite("y", y, 1), o.checkSphere("x", x)); err != nil {
 		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
-	for _, p := range o.Periods {
+	for _, p := range slices.Concat(o.Periods, o.Calendar) {
 		if at != 1 || !(p > 0) || math.IsInf(p, 0) {
 			return fmt.Errorf("%w: period %g: need a positive number, and one coordinate", ErrInput, p)
 		}

@@ -16,6 +16,7 @@ const (
 	frequencies  = 2400 // at most
 	seasonGain   = 5.0  // nats that a pair of a cosine and a sine has to explain
 	seasonTries  = 3    // periods that are fitted
+	seasonKnown  = 0.25 // cycles in a series by which a period that is found differs from one of the calendar, if it is another
 	seasonCycles = 4.0  // of a season, in the end of a long series, up to which it is looked for in all of it
 )
 
@@ -24,7 +25,8 @@ func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *
 	if m.n < seasonValues || ctx.Err() != nil {
 		return
 	}
-	var periods []float64
+	periods := m.calendar()
+	calendar := len(periods)
 	for _, p := range m.opt.Periods {
 		periods = append(periods, p/math.Abs(m.frame.unit[0]))
 	}
@@ -35,7 +37,12 @@ func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *
 		}
 	}
 	found, searched := m.periods(best, m.driftless(e, best))
-	periods = append(periods, found...)
+	for _, p := range found {
+		known := func(q float64) bool { return math.Abs(1/p-1/q)*(m.x[m.n-1]-m.x[0]) < seasonKnown }
+		if !slices.ContainsFunc(periods[:calendar], known) {
+			periods = append(periods, p)
+		}
+	}
 	wave := len(*all)
 	for i, p := range periods {
 		if ctx.Err() != nil {
@@ -71,6 +78,17 @@ func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *
 			steps: 20, tolerance: 0.05})
 	}
 	e.descend(ctx, (*all)[wave:]...)
+}
+
+// calendar returns the periods of Options.Calendar of which the series has two cycles and two values in each.
+func (m *Model) calendar() (periods []float64) {
+	for _, p := range m.opt.Calendar {
+		p /= math.Abs(m.frame.unit[0])
+		if 2*p <= (m.x[m.n-1]-m.x[0])*(1+1e-3)+spacing(m.x, 1) && 2*spacing(m.x, 1) <= 1.1*p {
+			periods = append(periods, p)
+		}
+	}
+	return periods
 }
 
 // seasonStart is the best of some starts of a family with a season.
