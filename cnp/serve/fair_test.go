@@ -151,7 +151,7 @@ func TestQueueCurves(t *testing.T) {
 				for range 200 {
 					start := time.Now()
 					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-					require.NoError(t, q.tooLate(m, start.Add(time.Second), 5))
+					require.NoError(t, q.tooLate(m, "", start.Add(time.Second), 5))
 					require.NoError(t, q.do(ctx, curveJob(m, 100)))
 					cancel()
 					require.LessOrEqual(t, time.Since(start), 2*q.long)

@@ -121,7 +121,7 @@ func (s *Server) inferRoute(mux *http.ServeMux) {
 	handler := connect.NewUnaryHandler(path, s.grpcInfer, options...)
 	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 		up := newUpload(w, r, r.ContentLength)
-		if err := s.queue.full(nil); err != nil && isRPC(r) {
+		if err := s.queue.full(nil, clientIn(r.Context())); err != nil && isRPC(r) {
 			f := asFailure(err)
 			up.abandon() // what net/http reads of the body
 			writeFailure(w, r, f)

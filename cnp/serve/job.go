@@ -19,8 +19,9 @@ type answer struct {
 
 // job is a request on its way through a model.
 type job struct {
-	model *model
-	lane  lane
+	model  *model
+	client string // who sent the request
+	lane   lane
 	// What predicts curves, its configuration, how its predictions are distributed, and what they can be asked for: the model's, unless the
 	// request has parameters of interpolation, or columns of a drift.
 	regressor  cnp.Regressor[float32]
@@ -41,6 +42,7 @@ type job struct {
 	cost     *time.Duration // of a task of its work in recent batches; 0: not known
 	priority int            // 1 is first
 	seq      uint64
+	turn     time.Duration // when its client has computed what it has before this job, while a batch is chosen
 
 	done       chan struct{} // closed when prediction or err is set
 	prediction *cnp.Prediction[float32]
@@ -69,5 +71,6 @@ type batch struct {
 	cancel context.CancelFunc
 	began  time.Time
 	cost   time.Duration // what it was expected to take
-	long   *time.Timer   // fires when it has computed for so long that others need not wait for it
+	turns  *turns
+	long   *time.Timer // fires when it has computed for so long that others need not wait for it
 }

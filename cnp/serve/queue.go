@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// queue orders jobs, by priority, then so that models get equal time, then by arrival, and lets so many batches compute at a time.
+// queue orders jobs, by priority, then so that models get equal time, and clients of each model, then by arrival, and lets so many batches
+// compute at a time.
 //
 // A batch that computes for long holds up its own lane, and no other: while it lasts, so many more batches of other lanes may compute
 // beside it. Of curves, which have one lane whatever their size, it holds up those that take long themselves.
@@ -33,6 +34,7 @@ type queue struct {
 	// that was chosen last.
 	served map[*model]time.Duration
 	clock  time.Duration
+	turns  map[class]*turns // of clients
 }
 
 // longBatch is the queue's long, if not tests say otherwise.
@@ -40,7 +42,8 @@ const longBatch = 200 * time.Millisecond
 
 func newQueue(slots, maxBatch, maxTasks int, log *slog.Logger, m *metrics) *queue {
 	return &queue{slots: slots, maxBatch: maxBatch, maxTasks: maxTasks, long: longBatch, log: log, metrics: m, compute: runJobs,
-		costs: costs{of: map[work]*time.Duration{}, rates: map[*model]rate{}}, served: map[*model]time.Duration{}}
+		costs:  costs{of: map[work]*time.Duration{}, rates: map[*model]rate{}},
+		served: map[*model]time.Duration{}, turns: map[class]*turns{}}
 }
 
 // do runs a job and returns when it is done, or when ctx is: the job then leaves the queue, and a batch that nobody waits for stops. What
@@ -102,19 +105,22 @@ func (q *queue) submit(ctx context.Context, j *job) (*batch, error) {
 	if err := q.tooLong(j); err != nil {
 		return nil, err
 	}
-	own := q.waitingOf(j.model)
-	if own == 0 && len(q.served) < maxWorks { // it does not save up time that it has not asked for
+	if q.waitingOf(j.model) == 0 && len(q.served) < maxWorks { // it does not save up time that it has not asked for
 		q.served[j.model] = max(q.served[j.model], q.clock)
 	}
 	if q.free(j) && !slices.ContainsFunc(q.waiting, func(w *job) bool { return w.lane == j.lane && q.free(w) }) {
+		q.enter(j)
 		return q.newBatch([]*job{j}), nil
 	}
-	if q.tasks+j.tasks > q.maxTasks || own > 0 && own+j.tasks > q.room() {
+	give, ok := q.victims(j)
+	if !ok {
 		return nil, q.tooMany(j)
 	}
 	if err := q.hopeless(j, j.expected(j.tasks)); err != nil {
 		return nil, err
 	}
+	q.enter(j)
+	q.evict(give)
 	i, _ := slices.BinarySearchFunc(q.waiting, j, before)
 	q.waiting = slices.Insert(q.waiting, i, j)
 	q.tasks += j.tasks
@@ -156,24 +162,6 @@ func (q *queue) passes(j, other *job) bool {
 	return other.curves != nil || j.lane != other.lane && (j.images != nil || j.curves != nil)
 }
 
-// waitingOf counts the tasks of a model that wait.
-func (q *queue) waitingOf(m *model) (tasks int) {
-	for _, j := range q.waiting {
-		if j.model == m {
-			tasks += j.tasks
-		}
-	}
-	return tasks
-}
-
-// room is how many tasks of one model may wait. Where there are others, a quarter of the queue is for them.
-func (q *queue) room() int {
-	if len(q.served) < 2 {
-		return q.maxTasks
-	}
-	return q.maxTasks - q.maxTasks/4
-}
-
 // tooLong refuses a job that cannot be done in its time if it is computed at once, or that would compute for longer than any may.
 func (q *queue) tooLong(j *job) error {
 	cost := j.expected(j.tasks)
@@ -205,24 +193,28 @@ func (q *queue) affordable(ctx context.Context, j *job) error {
 }
 
 // full refuses what would not be taken on whatever it is, so that it need not be read first. The model may be nil.
-func (q *queue) full(m *model) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.running) < q.slots || q.tasks < q.maxTasks && (m == nil || q.waitingOf(m) < q.room()) {
-		return nil
-	}
-	return q.tooMany(&job{model: m, priority: maxPriority, cost: new(time.Duration)})
-}
-
-// tooLate refuses what would have waited beyond its deadline if it took no time at all, so that its tensors need not be read first. The
-// model may be nil.
-func (q *queue) tooLate(m *model, deadline time.Time, priority int) error {
+func (q *queue) full(m *model, client string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.running) < q.slots {
 		return nil
 	}
-	return q.hopeless(&job{model: m, priority: priority, deadline: deadline, cost: new(time.Duration)}, 0)
+	j := &job{model: m, client: client, tasks: 1, priority: maxPriority, cost: new(time.Duration)}
+	if _, ok := q.victims(j); ok {
+		return nil
+	}
+	return q.tooMany(j)
+}
+
+// tooLate refuses what would have waited beyond its deadline if it took no time at all, so that its tensors need not be read first. The
+// model may be nil.
+func (q *queue) tooLate(m *model, client string, deadline time.Time, priority int) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.running) < q.slots {
+		return nil
+	}
+	return q.hopeless(&job{model: m, client: client, priority: priority, deadline: deadline, cost: new(time.Duration)}, 0)
 }
 
 func (q *queue) tooMany(j *job) *failure {
@@ -258,6 +250,8 @@ func (q *queue) forget(m *model) {
 	defer q.mu.Unlock()
 	q.costs.forget(m)
 	delete(q.served, m)
+	delete(q.turns, class{m, false})
+	delete(q.turns, class{m, true})
 }
 
 // before is the order of the queue.
@@ -266,34 +260,6 @@ func before(a, b *job) int {
 		return a.priority - b.priority
 	}
 	return cmp.Compare(a.seq, b.seq)
-}
-
-// ahead is about how long a job waits for those that are computed, and for those that wait before it. Of other models as much is before
-// it as of its own, since models take turns.
-func (q *queue) ahead(j *job) (running, waiting time.Duration) {
-	now := time.Now()
-	for _, b := range q.running {
-		if !q.passes(j, b.jobs[0]) {
-			running += max(0, b.cost-now.Sub(b.began))
-		}
-	}
-	of := map[*model]time.Duration{}
-	for _, other := range q.waiting {
-		switch cost := other.expected(other.tasks); {
-		case q.passes(j, other):
-		case other.priority < j.priority || j.model == nil && other.priority == j.priority:
-			waiting += cost
-		case other.priority == j.priority:
-			of[other.model] += cost
-		}
-	}
-	own := of[j.model]
-	waiting += own
-	delete(of, j.model)
-	for _, cost := range of {
-		waiting += min(cost, own+max(j.expected(j.tasks), q.long))
-	}
-	return running / time.Duration(q.slots), waiting / time.Duration(q.slots)
 }
 
 // goOn runs a batch in its slot, and then the next ones, until none wait.
@@ -326,6 +292,9 @@ func (q *queue) newBatch(jobs []*job) *batch {
 	b.cost = jobs[0].expected(b.tasks)
 	q.clock = max(q.clock, q.served[jobs[0].model])
 	q.account(jobs[0].model, b.cost)
+	b.turns = q.turnsOf(jobs[0])
+	b.turns.clock = max(b.turns.clock, b.turns.at(jobs[0].client))
+	b.turns.charge(b, b.cost)
 	q.running = append(q.running, b)
 	if b.long = time.AfterFunc(q.long, q.beside); b.cost > q.long && len(q.waiting) > 0 {
 		b.long.Reset(0)
@@ -353,11 +322,13 @@ func (q *queue) next(done *batch) *batch {
 		m.stats.executed(done.tasks, took)
 	}
 	q.account(done.jobs[0].model, took-done.cost)
+	done.turns.charge(done, took-done.cost)
 	for _, j := range done.jobs {
 		j.ended = now
 		close(j.done)
 	}
 	q.running = slices.DeleteFunc(q.running, func(b *batch) bool { return b == done })
+	q.rest(done.jobs[0].model)
 	return q.pick(now)
 }
 
@@ -395,19 +366,6 @@ func (q *queue) pick(now time.Time) *batch {
 	return b
 }
 
-// first returns the job whose turn it is: of the best priority, of the model that has computed least, and of these the one that came first.
-func (q *queue) first() (first *job) {
-	for _, j := range q.waiting {
-		if first != nil && (j.priority > first.priority || q.served[j.model] >= q.served[first.model]) {
-			continue
-		}
-		if q.free(j) {
-			first = j
-		}
-	}
-	return first
-}
-
 // together returns the jobs that go with the first one, which is among them.
 func (q *queue) together(first *job, now time.Time) []*job {
 	take := []*job{first}
@@ -417,14 +375,11 @@ func (q *queue) together(first *job, now time.Time) []*job {
 	room := padding{}
 	room.add(first)
 	deadline := first.deadline // the earliest of those taken
-	for _, j := range q.waiting {
+	for _, j := range q.fairly(first) {
 		if room.tasks >= q.maxBatch {
 			break
 		}
-		if q.isLong(j) != q.isLong(first) { // what is short goes beside what is long
-			continue
-		}
-		if j == first || j.lane != first.lane || !j.merge || j.plan != first.plan || room.tasks+j.tasks > q.maxBatch || !room.with(j) {
+		if room.tasks+j.tasks > q.maxBatch || !room.with(j) {
 			continue
 		}
 		earliest := deadline

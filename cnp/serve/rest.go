@@ -98,7 +98,7 @@ func (s *Server) restInfer(w http.ResponseWriter, r *http.Request) {
 func (s *Server) restRun(w http.ResponseWriter, r *http.Request, res *reservation) (*job, *request, error) {
 	m, err := s.find(r.PathValue("model"), r.PathValue("version"))
 	if err == nil && r.ContentLength >= 0 && r.ContentLength <= unread {
-		if err := s.queue.full(m); err != nil {
+		if err := s.queue.full(m, clientIn(r.Context())); err != nil {
 			newUpload(w, r, 0).abandon()
 			return nil, nil, err
 		}

@@ -99,6 +99,6 @@ func (s *Server) guard(next http.Handler) http.Handler {
 				text: "a bearer token is needed"})
 			return
 		}
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(w, withClient(r))
 	})
 }

@@ -109,7 +109,7 @@ func (s *Server) infer(ctx context.Context, r *request, res *reservation) (*job,
 	if err != nil {
 		return nil, err
 	}
-	j.priority = priority
+	j.priority, j.client = priority, clientIn(ctx)
 	answer, err := j.answerBytes(r)
 	if err != nil {
 		return nil, err
@@ -163,5 +163,5 @@ func (s *Server) tooLate(ctx context.Context, m *model, p params) error {
 	}
 	defer cancel()
 	deadline, _ := ctx.Deadline()
-	return s.queue.tooLate(m, deadline, priority)
+	return s.queue.tooLate(m, clientIn(ctx), deadline, priority)
 }
