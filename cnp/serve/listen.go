@@ -89,6 +89,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, limits Limits) error
 			return context.WithValue(context.WithValue(ctx, shareKey{}, &share{}), connKey{}, c)
 		},
 	}
+	if limits.TLS != nil {
+		defer s.metrics.expiry.add(limits.TLS)()
+	}
 	ended := make(chan error, 1)
 	go func() {
 		if limits.TLS != nil {

@@ -31,6 +31,7 @@ type metrics struct {
 	models      prometheus.Gauge
 	loads       *prometheus.CounterVec // by outcome
 	connections prometheus.Gauge
+	expiry      *expiry
 }
 
 func newMetrics(opt Options) *metrics {
@@ -68,6 +69,7 @@ func newMetrics(opt Options) *metrics {
 	m.models = gauge("models", "Models that are served.")
 	m.loads = counters("model_loads_total", "Model files read, by outcome: ok, failed.", "outcome")
 	m.connections = gauge("connections", "Open connections.")
+	m.expiry = newExpiry()
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "equivcnp", Name: "build_info",
 		Help: "1, with what the program was built from as labels."},
 		[]string{"version", "revision", "modified", "goversion", "simd"})
@@ -75,7 +77,7 @@ func newMetrics(opt Options) *metrics {
 	build.WithLabelValues(opt.Version, revision, modified, runtime.Version(), fmt.Sprint(simd.CurrentLevel())).Set(1)
 	m.registry.MustRegister(build, m.requests, m.latency, m.refused, m.waited, m.batch, m.waiting, m.bytes, m.memory, m.planHits,
 		m.planMisses,
-		m.planSeconds, m.models, m.loads, m.connections, collectors.NewGoCollector(),
+		m.planSeconds, m.models, m.loads, m.connections, m.expiry, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -28,7 +28,13 @@ func Certificates(cert, key, authorities string, log *slog.Logger) (*tls.Config,
 		return nil, err
 	}
 	out := c.config.Clone()
-	out.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return c.now(), nil }
+	out.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		config, ends := c.now()
+		if ask, ok := hello.Conn.(*endQuestion); ok {
+			ask.ends = ends
+		}
+		return config, nil
+	}
 	return out, nil
 }
 
@@ -44,20 +50,21 @@ type certificates struct {
 	looked time.Time
 	states []fileState
 	config *tls.Config
+	ends   ends   // of its certificates
 	failed string // why the files could not be used; empty: they are
 }
 
-// now returns the configuration of the files as they are.
-func (c *certificates) now() *tls.Config {
+// now returns the configuration of the files as they are, and when its certificates expire.
+func (c *certificates) now() (*tls.Config, ends) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if time.Since(c.looked) < lookEvery {
-		return c.config
+		return c.config, c.ends
 	}
 	c.looked = time.Now()
 	states := c.look()
 	if slices.EqualFunc(states, c.states, fileState.same) && c.failed == "" {
-		return c.config
+		return c.config, c.ends
 	}
 	c.states = states
 	switch err := c.load(); {
@@ -68,7 +75,7 @@ func (c *certificates) now() *tls.Config {
 		c.failed = err.Error()
 		c.log.Error("certificates not replaced", "error", c.failed)
 	}
-	return c.config
+	return c.config, c.ends
 }
 
 // read reads the files for the first time.
@@ -98,6 +105,7 @@ func (c *certificates) load() error {
 	if err != nil {
 		return fmt.Errorf("serve: certificate %s and key %s: %w", c.files[0], c.files[1], err)
 	}
+	ends := ends{server: pair.Leaf.NotAfter}
 	config := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	if len(c.files) > 2 {
 		b, err := safetensors.ReadUpTo(c.files[2], maxSecret)
@@ -108,8 +116,9 @@ func (c *certificates) load() error {
 		if !config.ClientCAs.AppendCertsFromPEM(b) {
 			return errors.New("serve: authorities of clients: " + c.files[2] + " holds no certificate in PEM")
 		}
+		ends.clients = firstEnd(b)
 	}
-	c.config = config
+	c.config, c.ends = config, ends
 	if leaf, now := pair.Leaf, time.Now(); now.Before(leaf.NotBefore) || now.After(leaf.NotAfter) {
 		c.log.Warn("the certificate is not valid now: clients will refuse it", "path", c.files[0], "from", leaf.NotBefore,
 			"to", leaf.NotAfter)

@@ -11,7 +11,9 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -111,4 +113,65 @@ func TestRevokedDoesNotResume(t *testing.T) {
 		_, err := get()
 		require.ErrorContains(t, err, "unknown certificate authority")
 	}
+}
+
+// TestExpiryMetric: the metrics say for how long the certificates are valid, those of a file that was replaced, too.
+func TestExpiryMetric(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	now := time.Now()
+	ca := issueUntil(t, nil, 1, file("ca.pem"), file("ca.key"), now.Add(3*time.Hour))
+	issueUntil(t, nil, 2, file("old.pem"), file("old.key"), now.Add(-time.Hour))
+	both, err := os.ReadFile(file("ca.pem"))
+	require.NoError(t, err)
+	old, err := os.ReadFile(file("old.pem"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file("both.pem"), append(both, old...), 0o600))
+	issueUntil(t, ca, 3, file("cert.pem"), file("key.pem"), now.Add(2*time.Hour))
+	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "universal-1", Path: "universal-1"}} })
+	seconds := func(certificate string) (v float64, ok bool) {
+		text := do(s, "GET", "/metrics", nil, nil).Body.String()
+		_, rest, ok := strings.Cut(text, `equivcnp_certificate_expiry_seconds{certificate="`+certificate+`"} `)
+		if ok {
+			line, _, _ := strings.Cut(rest, "\n")
+			v, err := strconv.ParseFloat(line, 64)
+			require.NoError(t, err)
+			return v, true
+		}
+		return 0, false
+	}
+	until := func(certificate string, end time.Time) bool {
+		before := time.Until(end).Seconds()
+		v, ok := seconds(certificate)
+		return ok && v <= before+1 && v >= time.Until(end).Seconds()-1 // certificates have whole seconds
+	}
+	_, ok := seconds("server")
+	require.False(t, ok, "without TLS there is none")
+	config, err := Certificates(file("cert.pem"), file("key.pem"), file("ca.pem"), nil)
+	require.NoError(t, err)
+	_, stop := listen(t, s, Limits{TLS: config})
+	soon := func(certificate string, end time.Time) {
+		require.Eventually(t, func() bool { return until(certificate, end) }, time.Minute, 10*time.Millisecond)
+	}
+	soon("server", now.Add(2*time.Hour))
+	soon("client_ca", now.Add(3*time.Hour))
+	expired, err := Certificates(file("cert.pem"), file("key.pem"), file("both.pem"), nil)
+	require.NoError(t, err)
+	_, stopped := listen(t, s, Limits{TLS: expired})
+	soon("client_ca", now.Add(-time.Hour)) // the first of them, of all listeners
+	require.NoError(t, stopped())
+	require.True(t, until("client_ca", now.Add(3*time.Hour)))
+	issueUntil(t, ca, 4, file("cert.pem"), file("key.pem"), now.Add(5*time.Hour))
+	soon("server", now.Add(5*time.Hour))
+	require.NoError(t, stop())
+	_, ok = seconds("server")
+	require.False(t, ok)
+
+	pair, err := tls.LoadX509KeyPair(file("cert.pem"), file("key.pem"))
+	require.NoError(t, err)
+	pair.Leaf = nil // as programs of their own may have it
+	_, _ = listen(t, s, Limits{TLS: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}})
+	soon("server", now.Add(5*time.Hour))
+	_, ok = seconds("client_ca")
+	require.False(t, ok)
 }
