@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"testing"
 
 	"connectrpc.com/connect"
@@ -153,4 +155,61 @@ func TestStatic(t *testing.T) {
 	b.Ns, b.XStatic, b.YStatic = 0, nil, nil
 	_, err = cl.Predict(context.Background(), "static", b, 1, 1)
 	require.ErrorContains(t, err, `tensor "x_static" is missing, the model has the static fields height, land`)
+}
+
+// TestBeyondDrift: answers of models without training say, over both protocols, where targets lie outside the range of a column.
+func TestBeyondDrift(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "universal-1", Path: "universal-1"}} })
+	x, y := []float64{0, 1, 2, 3, 4}, []float32{9, 8, 7, 6, float32(math.NaN())}
+	aux := []float32{10, 1, 20, 1, 30, 1, 40, 2, 900, 900} // the last row has no value
+	url, _ := listen(t, s, Limits{})
+	infer := grpcClient[inference.ModelInferRequest, inference.ModelInferResponse](url, "ModelInfer")
+	const text = "auxiliary inputs lie outside the context's range, where nothing tells whether their effect is linear: "
+	for name, c := range map[string]struct {
+		tasks  int
+		target []float32 // of two targets of a task, two columns each
+		note   string
+	}{
+		"inside": {1, []float32{10, 2, 40, 1}, ""},
+		"beyond": {1, []float32{10, 2, 41, 0}, text + "column 0 of aux_target, 1 target outside 10 to 40; " +
+			"column 1 of aux_target, 1 target outside 1 to 2"},
+		"several": {2, []float32{10, 2, 41, 1}, text + "column 0 of aux_target, 2 targets outside the ranges of their tasks"},
+	} {
+		var rest []map[string]any
+		var tensors []*inference.ModelInferRequest_InferInputTensor
+		var raw [][]byte
+		var data []any
+		for _, in := range []struct {
+			name, kind    string
+			rows, columns int64
+			doubles       []float64
+			singles       []float32
+		}{{"x_context", "FP64", 5, 1, x, nil}, {"y_context", "FP32", 5, 1, nil, y}, {"x_target", "FP64", 2, 1, []float64{0.5, 2.5}, nil},
+			{"aux_context", "FP32", 5, 2, nil, aux}, {"aux_target", "FP32", 2, 2, nil, c.target}} {
+			rest = append(rest, tensorJSON(in.name, in.kind, []int{c.tasks, int(in.rows), int(in.columns)}, nil))
+			tensors = append(tensors, &inference.ModelInferRequest_InferInputTensor{Name: in.name, Datatype: in.kind,
+				Shape: []int64{int64(c.tasks), in.rows, in.columns}})
+			if in.doubles != nil {
+				all := slices.Repeat(in.doubles, c.tasks)
+				data, raw = append(data, all), append(raw, safetensors.Float64Bytes(all))
+			} else {
+				all := slices.Repeat(in.singles, c.tasks)
+				data, raw = append(data, all), append(raw, safetensors.Float32Bytes(all))
+			}
+		}
+		for _, params := range []map[string]any{nil, {"quantiles": "0.5"}} {
+			header, body := binaryBody(t, params, rest, data...)
+			w := do(s, "POST", "/v2/models/universal-1/infer", header, body)
+			require.Equal(t, 200, w.Code, "%s", w.Body)
+			head, err := strconv.Atoi(w.Header().Get(headerLength))
+			require.NoError(t, err)
+			got, _ := object(t, w.Body.Bytes()[:head])["parameters"].(map[string]any)
+			note, _ := got["note"].(string)
+			require.Equal(t, c.note, note, name)
+		}
+		over, err := infer.CallUnary(t.Context(), connect.NewRequest(&inference.ModelInferRequest{ModelName: "universal-1", Inputs: tensors,
+			RawInputContents: raw}))
+		require.NoError(t, err)
+		require.Equal(t, c.note, over.Msg.Parameters["note"].GetStringParam(), name)
+	}
 }

@@ -301,8 +301,8 @@ func checkTwice(inputs []safetensors.Tensor) error {
 // restAnswer writes an answer. After the first byte nothing is left to be said but to the log.
 func (s *Server) restAnswer(w http.ResponseWriter, hr *http.Request, r *request, j *job) error {
 	out := restResponse{ID: r.id, Model: j.model.name, Version: j.model.version}
-	if j.note != "" {
-		out.Parameters = params{"note": j.note}
+	if note := j.said(); note != "" {
+		out.Parameters = params{"note": note}
 	}
 	if j.checked != "" {
 		if out.Parameters == nil {

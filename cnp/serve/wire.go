@@ -423,7 +423,7 @@ type wireResponse struct {
 
 // response is the answer to a request that a job has done.
 func (r *wireRequest) response(j *job) *wireResponse {
-	return &wireResponse{model: j.model.name, version: j.model.version, id: r.id, note: j.note, checked: j.checked,
+	return &wireResponse{model: j.model.name, version: j.model.version, id: r.id, note: j.said(), checked: j.checked,
 		answers: j.answers, raw: r.raw || len(r.inputs) == 0}
 }
 
