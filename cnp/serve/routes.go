@@ -16,10 +16,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // routes returns the handler of everything.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v2/health/live", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, map[string]bool{"live": true})
-	})
-	mux.HandleFunc("GET /v2/health/ready", func(w http.ResponseWriter, _ *http.Request) { writeReady(w, "ready", s.ready()) })
+	s.healthRoutes(mux)
 	mux.HandleFunc("GET /v2", s.serverMetadata)
 	mux.HandleFunc("GET /v2/{$}", s.serverMetadata)
 	for _, prefix := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
@@ -48,7 +45,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /v2/repository/index", s.index)
 	mux.HandleFunc("POST /v2/repository/index", s.index) // Triton's clients post
 	mux.HandleFunc("POST /v2/table", s.readTable)
-	mux.Handle("GET /metrics", s.MetricsHandler())
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/v2/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, notFound("%s %.200s is nothing that this server answers", r.Method, r.URL.Path))
 	})
@@ -74,9 +71,21 @@ func (s *Server) routes() http.Handler {
 }
 
 // MetricsHandler answers with the server's metrics, without asking for a token: for an address that only those who collect them can
-// reach. With a token they are at /metrics of the server itself.
+// reach. With a token they are at /metrics of the server itself. It answers /v2/health/live and /v2/health/ready as well, for probes, which
+// bring no certificate where Limits.TLS demands one.
 func (s *Server) MetricsHandler() http.Handler {
-	return promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
+	mux := http.NewServeMux()
+	s.healthRoutes(mux)
+	mux.Handle("/", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
+	return mux
+}
+
+// healthRoutes adds the questions of probes.
+func (s *Server) healthRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /v2/health/live", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]bool{"live": true})
+	})
+	mux.HandleFunc("GET /v2/health/ready", func(w http.ResponseWriter, _ *http.Request) { writeReady(w, "ready", s.ready()) })
 }
 
 // open are the paths that need no token: probes have none, and the page asks for it.

@@ -175,3 +175,23 @@ func TestExpiryMetric(t *testing.T) {
 	_, ok = seconds("client_ca")
 	require.False(t, ok)
 }
+
+// TestHealthBeside: the handler of metrics answers probes, which have no certificate, until the server stops.
+func TestHealthBeside(t *testing.T) {
+	s := newServer(t, func(o *Options) {
+		o.Models, o.Token = []Source{{Name: "universal-1", Path: "universal-1"}}, "secret"
+	})
+	h := s.MetricsHandler()
+	for _, path := range []string{"/v2/health/live", "/v2/health/ready"} {
+		require.Equal(t, 200, do(h, "GET", path, nil, nil).Code, path)
+	}
+	for _, path := range []string{"/", "/metrics"} {
+		require.Contains(t, do(h, "GET", path, nil, nil).Body.String(), "equivcnp_models 1", path)
+	}
+	require.NotContains(t, do(h, "GET", "/v2/models/universal-1", nil, nil).Body.String(), "inputs")
+	s.Close()
+	w := do(h, "GET", "/v2/health/ready", nil, nil)
+	require.Equal(t, 503, w.Code)
+	require.JSONEq(t, `{"ready":false}`, w.Body.String())
+	require.Equal(t, 200, do(h, "GET", "/v2/health/live", nil, nil).Code)
+}
