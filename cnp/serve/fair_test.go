@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
-	"github.com/equivcnp/equivcnp/internal/race"
 )
 
 // imageJob is a job of one image; its model computes a microsecond for a pixel.
@@ -74,16 +73,12 @@ func TestQueueCost(t *testing.T) {
 
 // TestQueueBeside: while a long image of one model is computed others are answered, of other models and sizes.
 func TestQueueBeside(t *testing.T) {
-	if race.Enabled {
-		t.Skip("skipped: the race detector does not see that a timer of a synctest bubble takes the queue's lock, and " +
-			"reports both sides of it")
-	}
 	synctest.Test(t, func(t *testing.T) {
 		q, a, b := pixelQueue(), &model{name: "a"}, &model{name: "b"}
 		var wait sync.WaitGroup
 		running := func() int {
-			q.mu.Lock()
-			defer q.mu.Unlock()
+			q.queue.mu.Lock()
+			defer q.queue.mu.Unlock()
 			return len(q.running)
 		}
 		start := time.Now()
@@ -120,10 +115,6 @@ func curveJob(m *model, targets int) *job {
 // TestQueueCurves: curves of one model that are small do not wait for large ones of somebody else, however many wait, nor are they
 // refused for them; and the large ones are computed all the same.
 func TestQueueCurves(t *testing.T) {
-	if race.Enabled {
-		t.Skip("skipped: the race detector does not see that a timer of a synctest bubble takes the queue's lock, and " +
-			"reports both sides of it")
-	}
 	for _, known := range []bool{true, false} {
 		t.Run(fmt.Sprintf("known=%v", known), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -135,12 +126,12 @@ func TestQueueCurves(t *testing.T) {
 				most := 0
 				compute := q.compute
 				q.compute = func(ctx context.Context, jobs []*job) error {
-					q.mu.Lock()
+					q.queue.mu.Lock()
 					most = max(most, len(q.running))
 					for _, j := range jobs {
 						require.True(t, !known || (jobs[0].curves.Nt > 1000) == (j.curves.Nt > 1000), "batched together")
 					}
-					q.mu.Unlock()
+					q.queue.mu.Unlock()
 					return compute(ctx, jobs)
 				}
 				var wait sync.WaitGroup
