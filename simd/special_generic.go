@@ -195,14 +195,11 @@ func logSumExpGeneric[T Float](x []T) float64 {
 func argMaxGeneric[T Float](x []T) int {
 	at, most := -1, T(math.Inf(-1))
 	for i, v := range x {
-		switch {
-		case v > most || i == 0:
-			at, most = i, v
-		case v != v:
+		if v != v {
 			return i
 		}
-		if most != most {
-			return at
+		if v > most || i == 0 {
+			at, most = i, v
 		}
 	}
 	return at
