@@ -199,3 +199,15 @@ func TestCalendar(t *testing.T) {
 		require.Equal(t, want, own.Calendar)
 	}
 }
+
+// TestOtherCalendars: times of a calendar that is not read are numbers, and have no seasons of ours.
+func TestOtherCalendars(t *testing.T) {
+	in, err := table.Read(strings.NewReader("t,y\n0,1\n5,2\n10,1\n15,3\n"), "t.csv")
+	require.NoError(t, err)
+	for calendar, want := range map[string][]float64{"standard": {365.2425, 7, 1}, "noleap": nil, "360_day": nil} {
+		in.Units, in.Calendars = []string{"days since 2000-01-01", ""}, []string{calendar, ""}
+		r, err := RegressorOf(&tabletask.Columns{X: []string{"t"}, Y: []string{"y"}}, in, Options{})
+		require.NoError(t, err)
+		require.Equal(t, want, r.Options().Calendar)
+	}
+}

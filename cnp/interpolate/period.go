@@ -55,14 +55,14 @@ func (in *Interpolation) periods(all []Period) (out []float64, err error) {
 }
 
 // calendar returns a year, a week and a day in the unit of an input of times, none of another. A season of the calendar need not be found:
-// where a year has two peaks, half a year would be.
-func (in *Interpolation) calendar() ([]float64, error) {
+// where a year has two peaks, half a year would be. Times of a calendar that is not read, whose years have other lengths, are numbers.
+func (in *Interpolation) calendar() []float64 {
 	if in.Dx != 1 || in.Points.Cols == 0 {
-		return nil, nil
+		return nil
 	}
 	clock, err := in.Points.Clock(in.Observed.Columns.X[0])
 	if clock == nil || err != nil {
-		return nil, err
+		return nil
 	}
-	return []float64{clock.Span(365.2425), clock.Span(7), clock.Span(1)}, nil
+	return []float64{clock.Span(365.2425), clock.Span(7), clock.Span(1)}
 }

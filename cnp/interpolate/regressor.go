@@ -68,9 +68,7 @@ func (in *Interpolation) options(opt Options) (own krige.Options, values []krige
 	if own.Periods, err = in.periods(opt.Period); err != nil {
 		return own, nil, err
 	}
-	if own.Calendar, err = in.calendar(); err != nil {
-		return own, nil, err
-	}
+	own.Calendar = in.calendar()
 	values, err = ValuesOf(in.Names(), opt.Log, opt.Positive)
 	return own, values, err
 }

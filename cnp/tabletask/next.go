@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/equivcnp/equivcnp/cnp/settings"
 	"github.com/equivcnp/equivcnp/cnp/table"
@@ -19,17 +17,16 @@ const lastDay = 2932896
 // series goes on where the others end.
 func next(n int, series [][]float64, t *table.Table, column int) (*table.Table, string, error) {
 	clock, err := t.Clock(column)
-	if err != nil {
-		return nil, "", err
-	}
+	unread := err != nil // a calendar of other days than ours, whose numbers go on all the same
 	for k, x := range series {
 		slices.Sort(x)
 		series[k] = slices.Compact(x)
 	}
 	last := last(series)
-	if clock == nil {
-		if err := noDates(series); err != nil {
-			return nil, "", err
+	if clock == nil && !unread {
+		if form := tabular.DateForm(series); form != "" {
+			return nil, "", settings.Errorf("{Next}: numbers such as %.0f look like dates, which no even step leads on: write them like %s",
+				last, form)
 		}
 	}
 	s := tabular.SpacingOf(series, clock)
@@ -69,28 +66,6 @@ func checkNext(n, dx int, name string) error {
 	}
 	if dx > 1 {
 		return settings.Errorf("{Next}: %s has %d inputs, and only a series of one goes on: use {Grid} or {Targets}", name, dx)
-	}
-	return nil
-}
-
-// noDates refuses numbers that are dates, such as 202212 or 20221231, which no distance of numbers leads beyond their month or year.
-func noDates(series [][]float64) error {
-	for _, form := range []struct {
-		layout, like string
-	}{{"200601", "2022-12"}, {"20060102", "2022-12-31"}} {
-		all, jumps := true, false
-		for _, x := range series {
-			for i, v := range x {
-				text := strconv.FormatFloat(v, 'f', 0, 64)
-				_, err := time.Parse(form.layout, text)
-				all = all && err == nil && len(text) == len(form.layout) && (text[0] == '1' || text[0] == '2')
-				jumps = jumps || i > 0 && int(v)/100 != int(x[i-1])/100
-			}
-		}
-		if all && jumps {
-			return settings.Errorf("{Next}: numbers such as %.0f look like dates, which no even step leads on: write them like %s",
-				last(series), form.like)
-		}
 	}
 	return nil
 }

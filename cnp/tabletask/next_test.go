@@ -81,6 +81,19 @@ func TestNextOfTasks(t *testing.T) {
 	require.Equal(t, 12.0, out.Values[2*out.Cols+1])
 }
 
+// TestNextOfOtherCalendars: times of a calendar that is not read go on as the numbers that they are.
+func TestNextOfOtherCalendars(t *testing.T) {
+	in, err := tabular.Read(strings.NewReader("time,y\n360,1\n365,2\n370,3\n"), "t.csv")
+	require.NoError(t, err)
+	in.Units, in.Calendars = []string{"days since 2000-01-01", ""}, []string{"noleap", ""}
+	o := &TasksOptions{Next: 2}
+	o.X, o.Y = []string{"time"}, []string{"y"}
+	tasks, err := TasksOf(o, &cnp.Config{DimX: 1, DimY: 1}, in)
+	require.NoError(t, err)
+	require.Equal(t, []float64{375, 380}, tasks.places.Values)
+	require.Equal(t, "noleap", tasks.places.Calendars[0])
+}
+
 func TestNextErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		csv, want string

@@ -55,7 +55,7 @@ func choose(t *tabular.Table) (c tabular.Columns, note string, err error) {
 		found[role], others = others[0], others[1:]
 	}
 	if t.Header != nil && named != found || t.Cols > 3 && named != found {
-		names := namesOf(t, found)
+		names := namesOf(t, found[:]...)
 		note = fmt.Sprintf("x is column %s, y is column %s, and the value is column %s: Columns can name others", names[0], names[1],
 			names[2])
 	}
@@ -98,12 +98,13 @@ func empty(t *tabular.Table, column int) bool {
 }
 
 // namesOf are the names of columns, or the numbers of those without one.
-func namesOf(t *tabular.Table, columns [3]int) (names [3]string) {
-	for i, column := range columns {
-		names[i] = strconv.Itoa(column + 1)
+func namesOf(t *tabular.Table, columns ...int) (names []string) {
+	for _, column := range columns {
+		name := strconv.Itoa(column + 1)
 		if t.Header != nil && t.Header[column] != "" {
-			names[i] = t.Header[column]
+			name = t.Header[column]
 		}
+		names = append(names, name)
 	}
 	return names
 }

@@ -197,6 +197,17 @@ func read(b []byte, opt Options) (*Points, error) {
 
 // pointsOf takes the rows that have a value, by the same calls as tasks of the program.
 func pointsOf(t *tabular.Table, c tabular.Columns, note string) (*Points, error) {
+	p := &Points{Points: [][3]float64{}, Columns: [3]string(namesOf(t, c.X[0], c.X[1], c.Y[0]))}
+	var err error
+	p.Notes, err = known(t, c, note, func(x []float64, y float64) { p.Points = append(p.Points, [3]float64{x[0], x[1], y}) })
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// known gives the coordinates and the values of the rows that have one to add, and returns what is to be said of the table.
+func known(t *tabular.Table, c tabular.Columns, note string, add func(x []float64, y float64)) (notes []string, err error) {
 	x, err := t.Coordinates(c.X...)
 	if err != nil {
 		return nil, err
@@ -205,12 +216,12 @@ func pointsOf(t *tabular.Table, c tabular.Columns, note string) (*Points, error)
 	if err != nil {
 		return nil, err
 	}
-	p := &Points{Points: [][3]float64{}, Columns: namesOf(t, [3]int{c.X[0], c.X[1], c.Y[0]}), Notes: []string{}}
+	notes = []string{}
 	for _, note := range t.Remarks(c) {
-		p.Notes = append(p.Notes, pageWords.Replace(note))
+		notes = append(notes, pageWords.Replace(note))
 	}
 	if note != "" {
-		p.Notes = append(p.Notes, note)
+		notes = append(notes, note)
 	}
 	rows := 0
 	for i, v := range y {
@@ -221,7 +232,8 @@ func pointsOf(t *tabular.Table, c tabular.Columns, note string) (*Points, error)
 			continue
 		}
 		if rows++; rows <= MaxPoints {
-			p.Points = append(p.Points, [3]float64{x[2*i], x[2*i+1], v})
+			dx := len(c.X)
+			add(x[i*dx:(i+1)*dx], v)
 		}
 	}
 	switch {
@@ -231,7 +243,7 @@ func pointsOf(t *tabular.Table, c tabular.Columns, note string) (*Points, error)
 		return nil, fmt.Errorf("%s has %d rows with a value: this page takes %d at most; equivcnp regress takes any number", t.Name, rows,
 			MaxPoints)
 	case rows < len(y):
-		p.Notes = append(p.Notes, words.Plural(len(y)-rows, "row")+" of "+t.Name+" without a value, left out")
+		notes = append(notes, words.Plural(len(y)-rows, "row")+" of "+t.Name+" without a value, left out")
 	}
-	return p, nil
+	return notes, nil
 }

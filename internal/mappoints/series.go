@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/internal/tabular"
-	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // MaxAhead is how many places a series says that follow it.
@@ -82,66 +80,26 @@ func chooseSeries(t *tabular.Table) (c tabular.Columns, note string, err error) 
 	}
 	c = tabular.Columns{X: []int{time}, Y: numbers[:1]}
 	if t.Cols > 2 || time > numbers[0] {
-		names := columnNames(t, c)
+		names := namesOf(t, c.X[0], c.Y[0])
 		note = fmt.Sprintf("time is column %s, and the value is column %s: Columns can name others", names[0], names[1])
 	}
 	return c, note, nil
 }
 
-// columnNames are the names of both columns, or the numbers of those without one.
-func columnNames(t *tabular.Table, c tabular.Columns) (names [2]string) {
-	for i, column := range [2]int{c.X[0], c.Y[0]} {
-		names[i] = strconv.Itoa(column + 1)
-		if t.Header != nil && t.Header[column] != "" {
-			names[i] = t.Header[column]
-		}
-	}
-	return names
-}
-
 // seriesOf takes the rows that have a value, and looks ahead.
 func seriesOf(t *tabular.Table, c tabular.Columns, note string) (*Series, error) {
-	x, err := t.Coordinates(c.X...)
-	if err != nil {
-		return nil, err
-	}
-	y, err := t.Numbers(true, c.Y...)
-	if err != nil {
-		return nil, err
-	}
 	var clock *tabular.Clock // numbers with a unit of time stay numbers
 	if t.IsText(c.X[0]) {
+		var err error
 		if clock, err = t.Clock(c.X[0]); err != nil {
 			return nil, err
 		}
 	}
-	s := &Series{Points: [][2]float64{}, Dates: clock != nil, Ahead: []float64{}, Columns: columnNames(t, c), Notes: []string{}}
-	for _, note := range t.Remarks(c) {
-		s.Notes = append(s.Notes, pageWords.Replace(note))
-	}
-	if note != "" {
-		s.Notes = append(s.Notes, note)
-	}
-	rows := 0
-	for i, v := range y {
-		if math.Abs(v) > math.MaxFloat32 {
-			return nil, t.Errorf(i, c.Y[0], "%w: %g is beyond float32", tabular.ErrCell, v)
-		}
-		if math.IsNaN(v) {
-			continue
-		}
-		if rows++; rows <= MaxPoints {
-			s.Points = append(s.Points, [2]float64{x[i], v})
-		}
-	}
-	switch {
-	case rows == 0:
-		return nil, fmt.Errorf("%s: no row has a value", t.Name)
-	case rows > MaxPoints:
-		return nil, fmt.Errorf("%s has %d rows with a value: this page takes %d at most; equivcnp regress takes any number", t.Name, rows,
-			MaxPoints)
-	case rows < len(y):
-		s.Notes = append(s.Notes, words.Plural(len(y)-rows, "row")+" of "+t.Name+" without a value, left out")
+	s := &Series{Points: [][2]float64{}, Dates: clock != nil, Ahead: []float64{}, Columns: [2]string(namesOf(t, c.X[0], c.Y[0]))}
+	var err error
+	s.Notes, err = known(t, c, note, func(x []float64, y float64) { s.Points = append(s.Points, [2]float64{x[0], y}) })
+	if err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(s.Points, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
 	s.ahead(clock)
@@ -155,7 +113,13 @@ func (s *Series) ahead(clock *tabular.Clock) {
 		x = append(x, p[0])
 	}
 	x = slices.Compact(x)
-	d := tabular.SpacingOf([][]float64{x}, clock)
+	series := [][]float64{x}
+	if form := tabular.DateForm(series); clock == nil && form != "" {
+		s.Notes = append(s.Notes, fmt.Sprintf("times such as %.0f look like dates, which no even step leads on: write them like %s",
+			x[len(x)-1], form))
+		return
+	}
+	d := tabular.SpacingOf(series, clock)
 	if d == nil {
 		return
 	}
