@@ -666,6 +666,10 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       assert.deepEqual(await answered(third.page), brushed)
       assert.ok(first.sum > 0)
       await third.context.close()
+
+      // A link that is followed while the address is about to be written is followed all the same.
+      await page.evaluate(hash => { location.hash = hash; document.getElementById('link').click() }, state({ view: 'globe' }))
+      await page.waitForSelector('#tab-globe[aria-selected=true]', { timeout: patience })
       await context.close()
     })
 

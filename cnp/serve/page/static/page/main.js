@@ -25,6 +25,7 @@ function take(from) {
 }
 
 let saving = 0
+let known = '' // the address that was read or written last: where it is another one, a link was followed whose event is still to come
 function changed() {
   clearTimeout(saving)
   saving = setTimeout(save, 150)
@@ -34,7 +35,15 @@ function changed() {
 
 function save() {
   clearTimeout(saving)
+  if (location.hash !== known) return
   history.replaceState(null, '', `#${encodeState({ view: state.view, [state.view]: state[state.view] })}`)
+  known = location.hash
+}
+
+// follow takes what the address says.
+function follow() {
+  known = location.hash
+  take(decodeState(known))
 }
 
 // problem notes what went wrong with something that was asked for, null where nothing did: one model's answer does not hide another's
@@ -184,7 +193,7 @@ for (const button of document.querySelectorAll('[data-language]')) {
   }
 }
 addEventListener('hashchange', () => {
-  take(decodeState(location.hash))
+  follow()
   for (const v of views) open[v]?.restore?.(state[v])
   select(state.view)
 })
@@ -208,7 +217,7 @@ async function start() {
     // Of models that differ in depth alone the deepest is shown unless others are asked for.
     const deeper = (a, b) => a.config.group === b.config.group && (a.config.lifts ?? 1) === (b.config.lifts ?? 1) && a.config.blocks > b.config.blocks
     for (const m of imageModels) m.usual &&= !imageModels.some(v => v.usual && deeper(v, m))
-    take(decodeState(location.hash))
+    follow()
     if (!curveModels.some(m => m.name === state.curve.model)) {
       // One that is smooth: those of the paper's architecture jump between neighbouring targets.
       const m = curveModels.find(v => v.config.levels && /\brbf\b/i.test(`${v.name} ${v.trainedOn ?? ''}`)) ?? curveModels.find(v => v.config.levels) ?? curveModels[0]
