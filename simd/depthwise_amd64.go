@@ -3,7 +3,6 @@
 package simd
 
 import (
-	"slices"
 	"unsafe"
 
 	"github.com/equivcnp/equivcnp/internal/cpu"
@@ -228,7 +227,7 @@ func init() {
 	switch {
 	case cpu.Zen5:
 		depthwiseFar = 0
-	case cpu.AMD && !slices.Contains(Levels(), AVX512): // before Zen 4
+	case cpu.AMD && !cpu.Zen4:
 		depthwiseFar = -1
 	}
 }

@@ -43,6 +43,9 @@ func Missing(names ...string) []string {
 // They choose by this where no other property of the processor distinguishes the two.
 var AMD = cpuid.CPU.VendorID == cpuid.AMD
 
+// Zen4 reports whether the processor is AMD's of the fourth generation of Zen or a later one, the first that has AVX-512.
+var Zen4 = AMD && cpu.X86.HasAVX512F
+
 // Zen5 reports whether the processor is AMD's of the fifth generation of Zen or a later one.
 var Zen5 = AMD && cpuid.CPU.Family >= 0x1a
 
