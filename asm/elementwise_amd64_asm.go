@@ -61,7 +61,7 @@ func elementwiseAMD64(f *x86.File) {
 					append([]string{"dst"}, strings.Fields(o.params)...), o.op)
 				// Single vectors take up to twice as long where the loop is split over lines of the instruction cache.
 				if l == x86.AVX2 && !slices.Contains([]string{"div", "sqrt", "max", "min"}, o.name) {
-					m.Unroll = 2
+					m.Unroll, m.Pinned = 2, 2
 				}
 				fn.Map(m)
 			}

@@ -561,7 +561,7 @@ func (g *gemmTile) turns(n, rows, vectors int, transposed, fetch bool, done stri
 		g.fn.SUBQ(operand.I32(n), gemmK)
 		g.fn.JL(operand.LabelRef(rest))
 	}
-	g.align()
+	g.fn.Align()
 	g.fn.Label(loop)
 	g.round(n, rows, vectors, transposed, fetch)
 	g.fn.SUBQ(operand.I32(n), gemmK)
@@ -589,12 +589,6 @@ func (g *gemmTile) rounds(rows, vectors int, transposed bool) []int {
 		return []int{4, 1}
 	}
 	return []int{2, 1}
-}
-
-// align starts what follows on a line of the instruction cache, so that a loop's speed does not depend on what stands before. A
-// label must not stand right before it: the assembler of Go 1.26 never ends on a forward jump to PCALIGN.
-func (g *gemmTile) align() {
-	g.fn.Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []operand.Op{operand.Imm(64)}})
 }
 
 // choose writes the steps of tiles of every height, and goes to done. In float32, whose products are often small ones,
@@ -633,7 +627,7 @@ func (g *gemmTile) bisect(lo, hi, vectors int, transposed bool, done string) {
 func (g *gemmTile) sharedSteps(most, vectors int, transposed bool, done string) {
 	step, next, e := g.fn.NewLabel("step"), g.fn.NewLabel("next"), g.fn.Elem.Bytes()
 	g.fn.MOVQ(g.arg("k"), gemmK)
-	g.align()
+	g.fn.Align()
 	g.fn.Label(step)
 	g.rowByRow(most, vectors, func(r int) operand.Mem {
 		if r > 0 {
@@ -1079,7 +1073,7 @@ func (g *gemmTile) shallow(done string) {
 		}
 	}
 	g.fn.SUBQ(operand.I32(gemmRound), gemmK)
-	g.align()
+	g.fn.Align()
 	g.fn.Label(round)
 	g.round(gemmRound, top, vectors, false, false)
 	g.fn.SUBQ(operand.I32(gemmRound), gemmK)

@@ -218,6 +218,7 @@ TEXT ·reluGradF32AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	SUBQ    $+32, BX
 	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS   (CX)(SI*4), Y1
 	VMOVUPS   (DX)(SI*4), Y2
@@ -336,6 +337,7 @@ TEXT ·sigmoidGradF32AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	SUBQ    $+32, BX
 	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (CX)(SI*4), Y1
 	VMOVUPS (DX)(SI*4), Y2
@@ -2050,6 +2052,7 @@ TEXT ·reluF32AVX2(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	SUBQ    $+32, DX
 	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (CX)(BX*4), Y1
 	VMOVUPS 32(CX)(BX*4), Y2

@@ -7,13 +7,14 @@
 // func addF32AVX2(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·addF32AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+32, BX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	XORQ    SI, SI
+	SUBQ    $+32, BX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
@@ -71,6 +72,7 @@ TEXT ·axpyF32AVX2(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	SUBQ         $+32, DX
 	JL           next6
+	PCALIGN      $0x40
 loop5:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     32(AX)(BX*4), Y2
@@ -128,6 +130,7 @@ TEXT ·scaleF32AVX2(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	SUBQ         $+32, DX
 	JL           next6
+	PCALIGN      $0x40
 loop5:
 	VMOVUPS (CX)(BX*4), Y1
 	VMOVUPS 32(CX)(BX*4), Y2
@@ -241,6 +244,7 @@ TEXT ·rotateF32AVX2(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	SUBQ         $+16, DX
 	JL           next6
+	PCALIGN      $0x40
 loop5:
 	VMOVUPS      (AX)(BX*4), Y2
 	VMOVUPS      32(AX)(BX*4), Y3
@@ -299,12 +303,13 @@ done3:
 // func swapF32AVX2(x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·swapF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ x+0(FP), AX
-	MOVQ y+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next6
+	MOVQ    x+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+	SUBQ    $+16, DX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (AX)(BX*4), Y0
 	VMOVUPS 32(AX)(BX*4), Y1
@@ -667,13 +672,14 @@ done3:
 // func addF64AVX2(dst *float64, x *float64, y *float64, n int)
 // Requires: AVX
 TEXT ·addF64AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+16, BX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	XORQ    SI, SI
+	SUBQ    $+16, BX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
@@ -731,6 +737,7 @@ TEXT ·axpyF64AVX2(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	SUBQ         $+16, DX
 	JL           next6
+	PCALIGN      $0x40
 loop5:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     32(AX)(BX*8), Y2
@@ -788,6 +795,7 @@ TEXT ·scaleF64AVX2(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	SUBQ         $+16, DX
 	JL           next6
+	PCALIGN      $0x40
 loop5:
 	VMOVUPS (CX)(BX*8), Y1
 	VMOVUPS 32(CX)(BX*8), Y2
@@ -901,6 +909,7 @@ TEXT ·rotateF64AVX2(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	SUBQ         $+8, DX
 	JL           next6
+	PCALIGN      $0x40
 loop5:
 	VMOVUPS      (AX)(BX*8), Y2
 	VMOVUPS      32(AX)(BX*8), Y3
@@ -959,12 +968,13 @@ done3:
 // func swapF64AVX2(x *float64, y *float64, n int)
 // Requires: AVX
 TEXT ·swapF64AVX2(SB), NOSPLIT, $0-24
-	MOVQ x+0(FP), AX
-	MOVQ y+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+8, DX
-	JL   next6
+	MOVQ    x+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+	SUBQ    $+8, DX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (AX)(BX*8), Y0
 	VMOVUPS 32(AX)(BX*8), Y1

@@ -7,13 +7,14 @@
 // func subF32AVX2(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·subF32AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+16, BX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	XORQ    SI, SI
+	SUBQ    $+16, BX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
@@ -89,13 +90,14 @@ done3:
 // func mulF32AVX2(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·mulF32AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+16, BX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	XORQ    SI, SI
+	SUBQ    $+16, BX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
@@ -171,13 +173,14 @@ done3:
 // func divF32AVX2(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·divF32AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	XORQ    SI, SI
+	SUBQ    $+8, BX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
@@ -237,13 +240,14 @@ done3:
 // func maxF32AVX2(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·maxF32AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	XORQ    SI, SI
+	SUBQ    $+8, BX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS   (CX)(SI*4), Y0
 	VMOVUPS   (DX)(SI*4), Y1
@@ -319,13 +323,14 @@ done3:
 // func minF32AVX2(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·minF32AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	XORQ    SI, SI
+	SUBQ    $+8, BX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS   (CX)(SI*4), Y0
 	VMOVUPS   (DX)(SI*4), Y1
@@ -401,12 +406,13 @@ done3:
 // func sqrtF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX
 TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+8, DX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+	SUBQ    $+8, DX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (CX)(BX*4), Y0
 	VSQRTPS Y0, Y0
@@ -461,19 +467,21 @@ done3:
 // func absF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX
 TEXT ·absF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS ·dataAbsF32+0(SB), Y0
+	XORQ    BX, BX
+	SUBQ    $+16, DX
+	JL      next6
+	PCALIGN $0x40
 loop5:
-	VMOVUPS (CX)(BX*4), Y0
-	VMOVUPS 32(CX)(BX*4), Y1
-	VANDPS  ·dataAbsF32+0(SB), Y0, Y0
-	VANDPS  ·dataAbsF32+0(SB), Y1, Y1
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS Y1, 32(AX)(BX*4)
+	VMOVUPS (CX)(BX*4), Y1
+	VMOVUPS 32(CX)(BX*4), Y2
+	VANDPS  Y0, Y1, Y1
+	VANDPS  Y0, Y2, Y2
+	VMOVUPS Y1, (AX)(BX*4)
+	VMOVUPS Y2, 32(AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
 	JGE     loop5
@@ -482,9 +490,9 @@ next6:
 	SUBQ $+8, DX
 	JL   next8
 loop7:
-	VMOVUPS (CX)(BX*4), Y0
-	VANDPS  ·dataAbsF32+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*4)
+	VMOVUPS (CX)(BX*4), Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
 	JGE     loop7
@@ -494,10 +502,10 @@ next8:
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
-	VMOVUPS    32(SI)(DX*4), Y0
-	VMASKMOVPS (CX)(BX*4), Y0, Y1
-	VANDPS     ·dataAbsF32+0(SB), Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(BX*4)
+	VMOVUPS    32(SI)(DX*4), Y1
+	VMASKMOVPS (CX)(BX*4), Y1, Y2
+	VANDPS     Y0, Y2, Y0
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 done3:
 	VZEROUPPER
 	RET
@@ -535,12 +543,13 @@ done3:
 // func roundToEvenF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX
 TEXT ·roundToEvenF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+	SUBQ    $+16, DX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS  (CX)(BX*4), Y0
 	VMOVUPS  32(CX)(BX*4), Y1
@@ -609,12 +618,13 @@ done3:
 // func floorF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX
 TEXT ·floorF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+	SUBQ    $+16, DX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS  (CX)(BX*4), Y0
 	VMOVUPS  32(CX)(BX*4), Y1
@@ -683,12 +693,13 @@ done3:
 // func ceilF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX
 TEXT ·ceilF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+	SUBQ    $+16, DX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS  (CX)(BX*4), Y0
 	VMOVUPS  32(CX)(BX*4), Y1
@@ -757,12 +768,13 @@ done3:
 // func truncF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX
 TEXT ·truncF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+	SUBQ    $+16, DX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS  (CX)(BX*4), Y0
 	VMOVUPS  32(CX)(BX*4), Y1
@@ -839,6 +851,7 @@ TEXT ·clipF32AVX2(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	SUBQ         $+16, DX
 	JL           next6
+	PCALIGN      $0x40
 loop5:
 	VMOVUPS (CX)(BX*4), Y2
 	VMOVUPS 32(CX)(BX*4), Y3
@@ -915,13 +928,14 @@ done3:
 // func subF64AVX2(dst *float64, x *float64, y *float64, n int)
 // Requires: AVX
 TEXT ·subF64AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	XORQ    SI, SI
+	SUBQ    $+8, BX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
@@ -997,13 +1011,14 @@ done3:
 // func mulF64AVX2(dst *float64, x *float64, y *float64, n int)
 // Requires: AVX
 TEXT ·mulF64AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	XORQ    SI, SI
+	SUBQ    $+8, BX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
@@ -1079,13 +1094,14 @@ done3:
 // func divF64AVX2(dst *float64, x *float64, y *float64, n int)
 // Requires: AVX
 TEXT ·divF64AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+4, BX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	XORQ    SI, SI
+	SUBQ    $+4, BX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
@@ -1145,13 +1161,14 @@ done3:
 // func maxF64AVX2(dst *float64, x *float64, y *float64, n int)
 // Requires: AVX
 TEXT ·maxF64AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+4, BX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	XORQ    SI, SI
+	SUBQ    $+4, BX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS   (CX)(SI*8), Y0
 	VMOVUPS   (DX)(SI*8), Y1
@@ -1227,13 +1244,14 @@ done3:
 // func minF64AVX2(dst *float64, x *float64, y *float64, n int)
 // Requires: AVX
 TEXT ·minF64AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+4, BX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	XORQ    SI, SI
+	SUBQ    $+4, BX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS   (CX)(SI*8), Y0
 	VMOVUPS   (DX)(SI*8), Y1
@@ -1309,12 +1327,13 @@ done3:
 // func sqrtF64AVX2(dst *float64, x *float64, n int)
 // Requires: AVX
 TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+4, DX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+	SUBQ    $+4, DX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (CX)(BX*8), Y0
 	VSQRTPD Y0, Y0
@@ -1369,19 +1388,21 @@ done3:
 // func absF64AVX2(dst *float64, x *float64, n int)
 // Requires: AVX
 TEXT ·absF64AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+8, DX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS ·dataAbsF64+0(SB), Y0
+	XORQ    BX, BX
+	SUBQ    $+8, DX
+	JL      next6
+	PCALIGN $0x40
 loop5:
-	VMOVUPS (CX)(BX*8), Y0
-	VMOVUPS 32(CX)(BX*8), Y1
-	VANDPD  ·dataAbsF64+0(SB), Y0, Y0
-	VANDPD  ·dataAbsF64+0(SB), Y1, Y1
-	VMOVUPS Y0, (AX)(BX*8)
-	VMOVUPS Y1, 32(AX)(BX*8)
+	VMOVUPS (CX)(BX*8), Y1
+	VMOVUPS 32(CX)(BX*8), Y2
+	VANDPD  Y0, Y1, Y1
+	VANDPD  Y0, Y2, Y2
+	VMOVUPS Y1, (AX)(BX*8)
+	VMOVUPS Y2, 32(AX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
 	JGE     loop5
@@ -1390,9 +1411,9 @@ next6:
 	SUBQ $+4, DX
 	JL   next8
 loop7:
-	VMOVUPS (CX)(BX*8), Y0
-	VANDPD  ·dataAbsF64+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*8)
+	VMOVUPS (CX)(BX*8), Y1
+	VANDPD  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
 	JGE     loop7
@@ -1402,10 +1423,10 @@ next8:
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
-	VMOVUPS    32(SI)(DX*8), Y0
-	VMASKMOVPD (CX)(BX*8), Y0, Y1
-	VANDPD     ·dataAbsF64+0(SB), Y1, Y1
-	VMASKMOVPD Y1, Y0, (AX)(BX*8)
+	VMOVUPS    32(SI)(DX*8), Y1
+	VMASKMOVPD (CX)(BX*8), Y1, Y2
+	VANDPD     Y0, Y2, Y0
+	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 done3:
 	VZEROUPPER
 	RET
@@ -1443,12 +1464,13 @@ done3:
 // func roundToEvenF64AVX2(dst *float64, x *float64, n int)
 // Requires: AVX
 TEXT ·roundToEvenF64AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+8, DX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+	SUBQ    $+8, DX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS  (CX)(BX*8), Y0
 	VMOVUPS  32(CX)(BX*8), Y1
@@ -1517,12 +1539,13 @@ done3:
 // func floorF64AVX2(dst *float64, x *float64, n int)
 // Requires: AVX
 TEXT ·floorF64AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+8, DX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+	SUBQ    $+8, DX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS  (CX)(BX*8), Y0
 	VMOVUPS  32(CX)(BX*8), Y1
@@ -1591,12 +1614,13 @@ done3:
 // func ceilF64AVX2(dst *float64, x *float64, n int)
 // Requires: AVX
 TEXT ·ceilF64AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+8, DX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+	SUBQ    $+8, DX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS  (CX)(BX*8), Y0
 	VMOVUPS  32(CX)(BX*8), Y1
@@ -1665,12 +1689,13 @@ done3:
 // func truncF64AVX2(dst *float64, x *float64, n int)
 // Requires: AVX
 TEXT ·truncF64AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+8, DX
-	JL   next6
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+	SUBQ    $+8, DX
+	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS  (CX)(BX*8), Y0
 	VMOVUPS  32(CX)(BX*8), Y1
@@ -1747,6 +1772,7 @@ TEXT ·clipF64AVX2(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	SUBQ         $+8, DX
 	JL           next6
+	PCALIGN      $0x40
 loop5:
 	VMOVUPS (CX)(BX*8), Y2
 	VMOVUPS 32(CX)(BX*8), Y3

@@ -646,6 +646,7 @@ TEXT ·reluF64AVX2(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	SUBQ    $+8, DX
 	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (CX)(BX*8), Y1
 	VMOVUPS 32(CX)(BX*8), Y2
@@ -1042,6 +1043,7 @@ TEXT ·reluGradF64AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	SUBQ    $+8, BX
 	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS   (CX)(SI*8), Y1
 	VMOVUPS   (DX)(SI*8), Y2
@@ -1155,6 +1157,7 @@ TEXT ·sigmoidGradF64AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	SUBQ    $+8, BX
 	JL      next6
+	PCALIGN $0x40
 loop5:
 	VMOVUPS (CX)(SI*8), Y1
 	VMOVUPS (DX)(SI*8), Y2

@@ -1618,6 +1618,7 @@ TEXT ·addRows4F32AVX2(SB), NOSPLIT, $0-40
 	XORQ         R8, R8
 	SUBQ         $+16, DX
 	JL           next6
+	PCALIGN      $0x40
 loop5:
 	VMOVUPS     (AX)(R8*4), Y4
 	VMOVUPS     32(AX)(R8*4), Y5
@@ -1780,6 +1781,7 @@ TEXT ·addRows4F64AVX2(SB), NOSPLIT, $0-40
 	XORQ         R8, R8
 	SUBQ         $+8, DX
 	JL           next6
+	PCALIGN      $0x40
 loop5:
 	VMOVUPS     (AX)(R8*8), Y4
 	VMOVUPS     32(AX)(R8*8), Y5

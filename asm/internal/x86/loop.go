@@ -373,6 +373,9 @@ func (w *mapWriter) whole(copies int) {
 	loop, next, step := w.fn.NewLabel("loop"), w.fn.NewLabel("next"), operand.I32(copies*w.fn.Lanes())
 	w.fn.SUBQ(step, w.left)
 	w.fn.JL(operand.LabelRef(next))
+	if w.fn.Level == AVX2 && len(w.Block.ops) < sharedTail && copies == max(1, w.Unroll) {
+		w.fn.Align()
+	}
 	w.fn.Label(loop)
 	rounds := 1
 	if w.inTurn() {
