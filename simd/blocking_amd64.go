@@ -20,8 +20,8 @@ var streamFrom = cpu.StreamFrom()
 // streamProductFrom is the same for results of GemmPackedF32 and GemmPackedF64. From Zen 4 on, where few cores share a third-level cache
 // of AMD's, it is half of that cache if this is more, and streamFewFrom, for products of at most streamFew terms, all of it: with n = 32
 // and k = 2 to 5, results of 8 MB that stay in it take 0.5 to 0.86 of the time on Zen 4, of 15 MB 0.66 to 0.97; those of 30 MB, read once
-// after the product, 0.67 to 0.93 (medians, k = 2 to 4; 1.07 in one of nine), and with more terms 0.81 to 1.47, which depends on what others
-// do to the cache. On Zen 3 results of 8 to 46 MB take 1.35 to 1.75 times as long (k = 2 to 8), and of 15 MB and more, with a sum of them,
+// after the product, 0.67 to 0.93 (medians, k = 2 to 4; 1.07 in one of nine), and with more terms 0.81 to 1.47, by what others do to the
+// cache. On Zen 3 results of 8 to 46 MB take 1.35 to 1.75 times as long (k = 2 to 8), and of 15 MB and more, with a sum of them,
 // 1.15 to 1.37 times. On other processors streamFewFrom is an eighth of that cache if this is more: on an Emerald Rapids of 300 MB, results
 // of 20 to 32 MB take as long either way and are read in 0.6 of the time after it, and those of 64 MB take 2.5 times as long through the
 // caches. With 32 terms a result of 32 MB took up to twice as long there, as A is as large. Weights of WeightNetF32, whose layers use the

@@ -108,6 +108,9 @@ func (m *Model) leaveOneOut(ctx context.Context, some []int, mean, variance []fl
 	mu, v, density := make([]float64, n), make([]float64, n), make([]float64, n)
 	moments := make([][3]float64, 0, len(m.members)*n) // mean, variance and weight, by member and value
 	for _, b := range m.members {
+		if b.weight == 0 {
+			continue
+		}
 		b.leaveOneOut(m.y, mu, v, density)
 		for i := range n {
 			moments = append(moments, [3]float64{mu[i], v[i], math.Log(b.weight) - density[i]})

@@ -20,6 +20,9 @@
 // simple predictors beside the Gaussian processes (a constant and inverse distances), the scale of the standard deviations, and where and
 // at which values they are larger than elsewhere. See combine.go.
 //
+// Beyond the ends of a series, half of the weight is that of processes that wander from where they are, unless the values speak against
+// them. See wander.go.
+//
 // A joint sample is a function: a path drawn from the covariance, plus the prediction of what it lacks at the rows. See path.go and
 // sample.go.
 //

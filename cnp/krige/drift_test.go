@@ -74,7 +74,7 @@ func TestDriftDense(t *testing.T) {
 		at, err := m.places(targets)
 		require.NoError(t, err)
 		mean, variance := make([]float64, 20), make([]float64, 20)
-		require.NoError(t, m.processes(t.Context(), at, mean, variance))
+		require.NoError(t, m.processes(t.Context(), at, mean, variance, inside))
 		wantMean, wantVariance := driftMoments(t, m, at, func(int) []int { return upTo(m.n) })
 		require.InDeltaSlice(t, wantMean, mean, 1e-4)
 		require.InDeltaSlice(t, wantVariance, variance, 1e-4)
@@ -82,6 +82,9 @@ func TestDriftDense(t *testing.T) {
 		// A row from the others, by each member alone.
 		own := places{m.x, m.drift.z}
 		for _, b := range m.members {
+			if b.weight == 0 {
+				continue
+			}
 			alone := *m
 			alone.members = []*member{b}
 			wantMean, wantVariance := driftMoments(t, &alone, own, func(i int) []int { return slices.Delete(upTo(m.n), i, i+1) })
@@ -222,7 +225,7 @@ func TestDriftLargeIsExact(t *testing.T) {
 	at, err := m.places(targets)
 	require.NoError(t, err)
 	mean, variance := make([]float64, 30), make([]float64, 30)
-	require.NoError(t, m.processes(t.Context(), at, mean, variance))
+	require.NoError(t, m.processes(t.Context(), at, mean, variance, inside))
 	for _, b := range m.members {
 		b.kernel.level2 = 0
 	}

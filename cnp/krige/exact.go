@@ -110,12 +110,8 @@ func (b *member) leaveOneOut(y, mean, variance, density []float64) {
 }
 
 // predictExact sets mean and variance of the mixture at targets.
-func (m *Model) predictExact(ctx context.Context, at places, mean, variance []float64) error {
+func (m *Model) predictExact(ctx context.Context, at places, mean, variance []float64, outside func(float64) float64) error {
 	d, n, t := m.frame.dim, m.n, at.x
-	var total float64
-	for _, b := range m.members {
-		total += b.weight
-	}
 	const chunk = 64
 	parallel.Until(func() bool { return ctx.Err() != nil }, len(mean), chunk, func(lo, hi int) {
 		var f features
@@ -128,8 +124,15 @@ func (m *Model) predictExact(ctx context.Context, at places, mean, variance []fl
 			}
 		}
 		cov, sol, beside := make([]float64, c*n), make([]float64, c*n), make([]float64, m.opt.Drift)
+		share, far := make([]float64, c), 0.0
+		for i := range share {
+			share[i] = outside(t[(lo+i)*d])
+			far = max(far, share[i])
+		}
 		for _, b := range m.members {
-			share := b.weight / total
+			if b.weightAt(far) == 0 {
+				continue
+			}
 			b.kernel.covariances(cov, &f, &w)
 			simd.GemmF64(sol, n, cov, n, b.inverse, n, 1, 0, c, n, n)
 			for i := range c {
@@ -146,8 +149,9 @@ func (m *Model) predictExact(ctx context.Context, at places, mean, variance []fl
 						mu, v = mu+z*f.coef[k], v+known*known
 					}
 				}
-				mean[lo+i] += share * mu
-				variance[lo+i] += share * (b.variance*v + mu*mu)
+				weight := b.weightAt(share[i])
+				mean[lo+i] += weight * mu
+				variance[lo+i] += weight * (b.variance*v + mu*mu)
 			}
 		}
 		for i := lo; i < hi; i++ {

@@ -30,7 +30,7 @@ func TestInducing(t *testing.T) {
 		mean, cov := m.mixtureMoments(t, at)
 		nt := len(mean)
 		mu, v := make([]float64, nt), make([]float64, nt)
-		require.NoError(t, m.processes(t.Context(), places{x: at}, mu, v))
+		require.NoError(t, m.processes(t.Context(), places{x: at}, mu, v, m.outside))
 		noise, all := 0.0, 0.0
 		for _, b := range m.members {
 			noise, all = noise+b.weight*b.variance*b.kernel.noise, all+b.weight

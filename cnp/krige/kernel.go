@@ -16,10 +16,12 @@ const (
 	matern52
 	squared  // exp(-r^2/2)
 	rational // 1/(1+r^2/2): many scales at once
+	glide    // exp(-r), smoothed: (exp(-r) - q·exp(-r/q)) / (1-q)
 )
 
 func (s shape) String() string {
-	return [...]string{"none", "Matérn 1/2", "Matérn 3/2", "Matérn 5/2", "squared exponential", "rational quadratic"}[s]
+	return [...]string{"none", "Matérn 1/2", "Matérn 3/2", "Matérn 5/2", "squared exponential", "rational quadratic",
+		"smoothed Matérn 1/2"}[s]
 }
 
 // spec is a family of covariance functions.
@@ -31,10 +33,11 @@ type spec struct {
 	axial     float64 // period along every axis, 0 where there is none
 	aniso     bool
 	different bool // axes have units of their own
+	wanders   bool // the first length is far beyond the series, which is a random walk over it
 }
 
 // The parameters theta of a family, in order: log length, log noise over signal, log standard deviation of the slope;
-// then, where the family has them, anisotropy (two in the plane, one less than axes elsewhere), second scale (log
+// then, where the family has them, anisotropy (two in the plane, one less than axes elsewhere), log length of smoothing, second scale (log
 // variance, log length), season (log variance, log width, log decay, log period over the one found) and period along every axis (log
 // width, log period over the one found).
 const (
@@ -54,8 +57,15 @@ func (s *spec) anisoParams() int {
 	return s.dim - 1
 }
 
-// secondAt, seasonAt and axialAt are the places of these parameters, params their number.
-func (s *spec) secondAt() int { return tFirst + s.anisoParams() }
+// smoothAt, secondAt, seasonAt and axialAt are the places of these parameters, params their number.
+func (s *spec) smoothAt() int { return tFirst + s.anisoParams() }
+
+func (s *spec) secondAt() int {
+	if s.shape == glide {
+		return s.smoothAt() + 1
+	}
+	return s.smoothAt()
+}
 
 func (s *spec) seasonAt() int {
 	if s.second != noShape {
@@ -83,6 +93,7 @@ type part struct {
 	shape    shape
 	variance float64
 	inverse  float64 // of the length
+	smooth   float64 // of glide: how many times as long the length is as that of smoothing
 }
 
 // kernel is a covariance function, in units of the signal's variance.
@@ -101,7 +112,10 @@ const least = 1e-6
 
 func (s *spec) kernel(theta []float64) *kernel {
 	k := &kernel{metric: [3]float64{1, 1, 1}}
-	k.parts = append(k.parts, part{s.shape, 1, math.Exp(-theta[tLength])})
+	k.parts = append(k.parts, part{shape: s.shape, variance: 1, inverse: math.Exp(-theta[tLength])})
+	if s.shape == glide {
+		k.parts[0].smooth = max(1.01, math.Exp(theta[tLength]-theta[s.smoothAt()]))
+	}
 	k.noise, k.slope2 = least+math.Exp(theta[tNoise]), math.Exp(2*theta[tSlope])
 	if s.dim == 2 { // the second feature is not a square but dx dy
 		k.metric[1] = 0
@@ -125,7 +139,7 @@ func (s *spec) kernel(theta []float64) *kernel {
 	}
 	if s.second != noShape {
 		at := s.secondAt()
-		k.parts = append(k.parts, part{s.second, math.Exp(theta[at]), math.Exp(-theta[at+1])})
+		k.parts = append(k.parts, part{shape: s.second, variance: math.Exp(theta[at]), inverse: math.Exp(-theta[at+1])})
 	}
 	if s.period > 0 {
 		at := s.seasonAt()
@@ -288,6 +302,9 @@ func (p *part) add(dst, d2 []float64, w *scratch) {
 			dst[i] += p.variance / (1 + 0.5*d*il2)
 		}
 		return
+	case glide:
+		p.addGlide(dst, d2, w)
+		return
 	default:
 		c := il2 * [...]float64{0, 1, 3, 5}[p.shape]
 		for i, d := range d2 {
@@ -309,6 +326,21 @@ func (p *part) add(dst, d2 []float64, w *scratch) {
 		for i := range e {
 			dst[i] += v * e[i]
 		}
+	}
+}
+
+// addGlide is add of the shape glide.
+func (p *part) addGlide(dst, d2 []float64, w *scratch) {
+	t, e := w.t[:len(d2)], w.e[:len(d2)]
+	for i, d := range d2 {
+		t[i] = -p.inverse * math.Sqrt(d)
+	}
+	simd.ExpF64(e, t)
+	simd.ScaleF64(t, p.smooth, t)
+	simd.ExpF64(t, t)
+	v := p.variance / (p.smooth - 1)
+	for i, a := range e {
+		dst[i] += v * (p.smooth*a - t[i])
 	}
 }
 

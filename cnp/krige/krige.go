@@ -26,17 +26,18 @@ func fitPlain(ctx context.Context, x, y []float64, opt Options) (*Model, error) 
 
 // predict sets mean and variance at normalised targets.
 func (m *Model) predict(ctx context.Context, t places, mean, variance []float64) error {
-	err := m.processes(ctx, t, mean, variance)
+	err := m.processes(ctx, t, mean, variance, m.outside)
 	if err == nil {
 		m.mix.apply(t.x, mean, variance)
 	}
 	return err
 }
 
-// processes sets mean and variance of the mixture of Gaussian processes alone.
-func (m *Model) processes(ctx context.Context, t places, mean, variance []float64) error {
+// processes sets mean and variance of the mixture of Gaussian processes alone, by the weights that members have at places which lie so much
+// outside a series.
+func (m *Model) processes(ctx context.Context, t places, mean, variance []float64, outside func(at float64) float64) error {
 	if m.exact {
-		return m.predictExact(ctx, t, mean, variance)
+		return m.predictExact(ctx, t, mean, variance, outside)
 	}
 	return m.local.predict(ctx, t, mean, variance)
 }

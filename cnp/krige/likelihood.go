@@ -259,6 +259,9 @@ func (p *prior) normals(s *spec) (mean, std []float64) {
 			std[tFirst+i] = 1.2
 		}
 	}
+	if s.shape == glide {
+		mean[s.smoothAt()], std[s.smoothAt()] = math.Log(math.Sqrt(2*p.spacing*0.3)), 1
+	}
 	if s.second != noShape {
 		at := s.secondAt()
 		mean[at], std[at] = math.Log(0.3), 1.5
@@ -275,6 +278,9 @@ func (p *prior) normals(s *spec) (mean, std []float64) {
 		at := s.axialAt()
 		mean[at], std[at] = math.Log(0.1), 2
 		mean[at+1], std[at+1] = 0, 0.05
+	}
+	if s.wanders {
+		s.widen(mean, std)
 	}
 	return mean, std
 }

@@ -15,7 +15,9 @@ type Model struct {
 	order   []int // rows of the caller's table
 	members []*member
 	exact   bool
-	axial   bool // periods along the axes are tried
+	axial   bool    // periods along the axes are tried
+	wanders float64 // weight of members that wander beyond the ends of the series, see wander.go
+	step    float64 // between the series' values, where they have
 	local   *local
 	mix     *mixture
 	report  Report
@@ -50,6 +52,7 @@ type member struct {
 	spec     *spec
 	theta    []float64
 	weight   float64
+	beyond   float64 // the weight of a line's member beyond its ends, see wander.go
 	kernel   *kernel
 	level    float64 // of the mean
 	variance float64 // of the signal

@@ -56,7 +56,7 @@ func TestPopulationDocumentIsWhole(t *testing.T) {
 		{waveform{}, []string{"lo", "hi", "off"}},
 		{wavePrior{}, []string{"dim", "known", "isotropic", "width", "least", "most", "other"}},
 		{populationKernel{}, []string{"spec", "theta", "kernel", "atoms"}},
-		{spec{}, []string{"dim", "shape", "second", "period", "axial", "aniso", "different"}},
+		{spec{}, []string{"dim", "shape", "second", "period", "axial", "aniso", "different", "wanders"}},
 		{atom{}, []string{"share", "shape", "scale", "level2"}},
 		{frame{}, []string{"dim", "sphere", "centre", "unit", "y0", "ys"}},
 	} {

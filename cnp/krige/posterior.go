@@ -17,7 +17,12 @@ func (m *Model) fit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	m.members = e.estimated(m.integrate(e, families))
+	wanderers := m.wandering(ctx, e, families)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.wanders = wanderWeight(families, wanderers)
+	m.members = e.estimated(m.wander(m.integrate(e, families), m.integrate(e, wanderers)))
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -28,6 +33,7 @@ func (m *Model) fit(ctx context.Context) error {
 func (m *Model) prepare(ctx context.Context) error {
 	if m.exact {
 		m.factorAll()
+		m.weighBeyond()
 	} else {
 		if m.opt.Drift > 0 {
 			m.estimateDrift()
@@ -87,12 +93,17 @@ func (m *Model) families(ctx context.Context, e *evidence) []*family {
 	if base.dim == 1 && !m.opt.MaximumLikelihood && e.parts == nil {
 		m.seasons(ctx, e, &all, best)
 	}
+	if m.opt.MaximumLikelihood {
+		return []*family{slices.MinFunc(all, func(a, b *family) int { return cmp.Compare(a.cost, b.cost) })}
+	}
+	return e.likely(ctx, all)
+}
+
+// likely returns those of some families that may have weight, and sets their evidence.
+func (e *evidence) likely(ctx context.Context, all []*family) []*family {
 	least := math.Inf(1)
 	for _, f := range all {
 		least = min(least, f.cost-f.change)
-	}
-	if m.opt.MaximumLikelihood {
-		return slices.DeleteFunc(all, func(f *family) bool { return !(f.cost == least) })[:1]
 	}
 	all = slices.DeleteFunc(all, func(f *family) bool { return !(f.cost-f.change < least+9) })
 	parallel.For(len(all), 1, func(lo, hi int) {

@@ -199,6 +199,9 @@ func (m *Model) leaveOut(b *block) {
 	var total float64
 	weights := m.weightsBefore(b)
 	for c, g := range m.members {
+		if weights[c] == 0 {
+			continue
+		}
 		mu, v := make([]float64, k), make([]float64, k)
 		if b.forecast {
 			g.forecast(m.drift.z, b.index, mu, v)
@@ -222,19 +225,39 @@ func (m *Model) leaveOut(b *block) {
 	}
 }
 
-// weightsBefore are the members' weights where a block is left out. Those of a forecast lose what the later values said for them.
+// weightsBefore are the members' weights where a block is left out. Those of a forecast lose what the later values said for them; the
+// share of processes that wander stays.
 func (m *Model) weightsBefore(b *block) []float64 {
 	weights := make([]float64, len(m.members))
-	most := math.Inf(-1)
-	for i, g := range m.members {
-		if weights[i] = math.Log(g.weight); b.forecast {
-			before, all := g.before(b.index[0]), g.before(m.n)
-			weights[i] += before.density() - all.density()
+	if !b.forecast {
+		for i, g := range m.members {
+			weights[i] = g.weight
 		}
-		most = max(most, weights[i])
+		return weights
 	}
-	for i, w := range weights {
-		weights[i] = math.Exp(w - most)
+	for _, wanders := range []bool{false, true} {
+		share, most, total := 1-m.wanders, math.Inf(-1), 0.0
+		if wanders {
+			share = m.wanders
+		}
+		for i, g := range m.members {
+			if (g.weight == 0) == wanders {
+				before, all := g.before(b.index[0]), g.before(m.n)
+				weights[i] = math.Log(g.weightAt(1)) + before.density() - all.density()
+				most = max(most, weights[i])
+			}
+		}
+		for i, g := range m.members {
+			if (g.weight == 0) == wanders {
+				weights[i] = math.Exp(weights[i] - most)
+				total += weights[i]
+			}
+		}
+		for i, g := range m.members {
+			if (g.weight == 0) == wanders {
+				weights[i] *= share / total
+			}
+		}
 	}
 	return weights
 }

@@ -48,8 +48,8 @@ type Weights struct {
 //
 // and of a linear trend, whose slopes have a mean of 0 and the deviation Trend, and an unknown level. On the sphere places are unit
 // vectors, and r is the distance through the sphere, whose radius is 1. The shapes of a distance r are exp(-r), (1+√3r)·exp(-√3r) and
-// (1+√5r+5r²/3)·exp(-√5r), the Matérn functions of smoothness 1/2, 3/2 and 5/2; exp(-r²/2), squared exponential; and 1/(1+r²/2),
-// rational quadratic.
+// (1+√5r+5r²/3)·exp(-√5r), the Matérn functions of smoothness 1/2, 3/2 and 5/2; exp(-r²/2), squared exponential; 1/(1+r²/2),
+// rational quadratic; and (exp(-r) - q·exp(-r/q)) / (1 - q) where q is SmoothLength/Length, a smoothed Matérn function of smoothness 1/2.
 type Member struct {
 	Weight float64 `json:"weight"`
 	Shape  string  `json:"shape"`
@@ -70,6 +70,11 @@ type Member struct {
 	Trends       []float64 `json:"trends,omitempty"`
 	SecondAt     float64   `json:"second_length,omitempty"`
 	SecondSignal float64   `json:"second_signal,omitempty"` // standard deviation
+	SmoothLength float64   `json:"smooth_length,omitempty"` // over which a smoothed function is smooth
+	// Beyond the ends of a series, by Step or more, the weight is WeightBeyond, and up to there it is linear in the distance. Step is 0
+	// where the weight is the same everywhere.
+	WeightBeyond float64 `json:"weight_beyond,omitempty"`
+	Step         float64 `json:"step,omitempty"`
 }
 
 // String is the report in a few lines.

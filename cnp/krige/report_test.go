@@ -3,6 +3,7 @@ package krige
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,7 +42,12 @@ func (q *Member) covariance(a, b []float64) float64 {
 	}
 	r := math.Sqrt(max(0, r2))
 	first, second, two := strings.Cut(q.Shape, " + ")
-	k := trend + q.Signal*q.Signal*shapes[first](r/q.Length)
+	shape := shapes[first]
+	if first == "smoothed Matérn 1/2" {
+		part := q.SmoothLength / q.Length
+		shape = func(r float64) float64 { return (math.Exp(-r) - part*math.Exp(-r/part)) / (1 - part) }
+	}
+	k := trend + q.Signal*q.Signal*shape(r/q.Length)
 	if two {
 		k += q.SecondSignal * q.SecondSignal * shapes[second](r/q.SecondAt)
 	}
@@ -142,9 +148,14 @@ func TestMembersRebuild(t *testing.T) {
 				seen["season"] = seen["season"] || q.SeasonSignal > 0
 				seen["metric"] = seen["metric"] || q.Metric != nil && q.Metric[0][1] != 0
 				ms, vs := q.predict(t, rows, y, at)
+				seen["beyond"] = seen["beyond"] || q.WeightBeyond > 0
 				for i, v := range ms {
-					own[i] += q.Weight * v
-					square[i] += q.Weight * (vs[i] + v*v)
+					weight := q.Weight
+					if q.Step > 0 {
+						weight += min(1, max(0, slices.Min(x)-targets[i], targets[i]-slices.Max(x))/q.Step) * (q.WeightBeyond - q.Weight)
+					}
+					own[i] += weight * v
+					square[i] += weight * (vs[i] + v*v)
 				}
 			}
 			for i, v := range own {
@@ -153,7 +164,7 @@ func TestMembersRebuild(t *testing.T) {
 			}
 		})
 	}
-	require.Equal(t, map[string]bool{"two": true, "season": true, "metric": true}, seen, "what the tables have shown")
+	require.Equal(t, map[string]bool{"two": true, "season": true, "metric": true, "beyond": true}, seen, "what the tables have shown")
 }
 
 // rowsOf returns the rows of coordinates, on the sphere as unit vectors.

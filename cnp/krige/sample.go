@@ -23,6 +23,7 @@ import (
 //
 // A function is drawn from one member of the mixture, by its weight: a path that knows no value, plus the prediction of what it lacks at
 // the table's rows, from the very rows and with the very weights that Predict uses; or, by way of inducing points, of what it lacks there.
+// Beyond the ends of a series functions are those of the members that predict within, moved and widened to what Predict says there.
 // Time is linear in the number of targets, and in that of the rows that their predictions use. The error of more samples than fit into
 // memory wraps cnp.ErrMemory.
 func (m *Model) Samples(ctx context.Context, targets []float64, count int, seed uint64) ([][]float64, error) {
@@ -81,7 +82,7 @@ func (m *Model) draw(ctx context.Context, targets []float64, count int, seed uin
 		return nil, err
 	}
 	mu, v := make([]float64, nt), make([]float64, nt)
-	if err := m.processes(ctx, t, mu, v); err != nil {
+	if err := m.processes(ctx, t, mu, v, inside); err != nil {
 		return nil, err
 	}
 	if err := m.simulate(ctx, t, out, rngs, function); err != nil {

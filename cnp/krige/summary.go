@@ -50,6 +50,12 @@ func (m *Model) member(b *member) Member {
 	out := Member{Weight: b.weight, Shape: b.spec.shape.String(), Length: unit / k.parts[0].inverse,
 		Signal: m.frame.ys * math.Sqrt(b.variance),
 		Noise:  m.frame.ys * math.Sqrt(b.variance*k.noise), Trend: m.frame.ys * math.Sqrt(b.variance*k.slope2) / unit}
+	if m.wanders > 0 {
+		out.WeightBeyond, out.Step = b.beyond, unit*m.step
+	}
+	if b.spec.shape == glide {
+		out.SmoothLength = out.Length / k.parts[0].smooth
+	}
 	if b.spec.period > 0 {
 		out.Period = unit * math.Pi / k.season.frequency
 		out.SeasonSignal = m.frame.ys * math.Sqrt(b.variance*k.season.variance)
