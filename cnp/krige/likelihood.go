@@ -285,6 +285,29 @@ func (p *prior) normals(s *spec) (mean, std []float64) {
 	return mean, std
 }
 
+// Prior of the length of a series that wanders, in units of the deviation of its places, and by how much the variance of the signal is
+// larger then than that of the values, about.
+const (
+	wanderLength   = 10
+	wanderSpread   = 0.5
+	wanderVariance = 8.5
+)
+
+// widen changes the prior of a family to that of one that wanders: what it says of parameters over the signal's variance, it says of
+// them over that of the values.
+func (s *spec) widen(mean, std []float64) {
+	more := math.Log(wanderVariance)
+	mean[tLength], std[tLength] = math.Log(wanderLength), wanderSpread
+	mean[tNoise] -= more
+	mean[tSlope] -= more / 2
+	if s.second != noShape {
+		mean[s.secondAt()] -= more
+	}
+	if s.period > 0 {
+		mean[s.seasonAt()] -= more
+	}
+}
+
 // cost is the negative logarithm of the prior density.
 func (p *prior) cost(s *spec, theta []float64) (sum float64) {
 	mean, std := p.normals(s)

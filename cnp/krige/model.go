@@ -117,3 +117,22 @@ const (
 	constant
 	experts
 )
+
+// outside says how much of the weights at a place is that beyond the ends: all of it a step of the series away from them.
+func (m *Model) outside(at float64) float64 {
+	if m.wanders == 0 {
+		return 0
+	}
+	return min(1, max(0, at-m.x[m.n-1], m.x[0]-at)/m.step)
+}
+
+// inside is outside where nothing is.
+func inside(float64) float64 { return 0 }
+
+// weightAt is the weight of a member at a place of which that share lies beyond the ends.
+func (b *member) weightAt(outside float64) float64 {
+	if outside == 0 {
+		return b.weight
+	}
+	return b.weight + outside*(b.beyond-b.weight)
+}

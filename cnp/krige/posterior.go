@@ -45,6 +45,23 @@ func (m *Model) prepare(ctx context.Context) error {
 	return m.combine(ctx)
 }
 
+// weighBeyond makes the weights of what is left of the members add up to 1, within the series and beyond its ends.
+func (m *Model) weighBeyond() {
+	var near, beyond float64
+	for _, b := range m.members {
+		near, beyond = near+b.weight, beyond+b.beyond
+	}
+	if !slices.ContainsFunc(m.members, func(b *member) bool { return b.weight == 0 }) {
+		m.wanders, beyond = 0, 1
+	}
+	for _, b := range m.members {
+		b.weight, b.beyond = b.weight/near, b.beyond/beyond
+	}
+	if m.wanders > 0 {
+		m.step = spacing(m.x, 1)
+	}
+}
+
 func (m *Model) isExact() bool { return m.n <= exactSpace || m.frame.dim == 1 && m.n <= exactLine }
 
 // families finds the modes of the families that a table may be of, and their evidences.

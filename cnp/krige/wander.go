@@ -14,32 +14,13 @@ import (
 //
 // On 216 series of R (bench/results/one-table.md) forecasts gain 0.025 ± 0.008 nats a value by it, 0.033 ± 0.009 with Positive.
 
-// Prior of the length of a series that wanders, in units of the deviation of its places; by how much the variance of the signal is larger
-// then than that of the values, about; and the weight of such processes beyond the ends, which falls by e for every wanderBehind nats that
-// their evidence is more than wanderBehind behind that of the others.
+// The weight of processes that wander beyond the ends of a series, which falls by e for every wanderBehind nats that their evidence is more
+// than wanderBehind behind that of the others.
 const (
-	wanderLength   = 10
-	wanderSpread   = 0.5
-	wanderVariance = 8.5
-	wanderShare    = 0.5
-	wanderBehind   = 6.0
-	wanderValues   = 20 // so many values at least
+	wanderShare  = 0.5
+	wanderBehind = 6.0
+	wanderValues = 20 // so many values at least
 )
-
-// widen changes the prior of a family to that of one that wanders: what it says of parameters over the signal's variance, it says of
-// them over that of the values.
-func (s *spec) widen(mean, std []float64) {
-	more := math.Log(wanderVariance)
-	mean[tLength], std[tLength] = math.Log(wanderLength), wanderSpread
-	mean[tNoise] -= more
-	mean[tSlope] -= more / 2
-	if s.second != noShape {
-		mean[s.secondAt()] -= more
-	}
-	if s.period > 0 {
-		mean[s.seasonAt()] -= more
-	}
-}
 
 // wandering fits the families of a series that wanders: with the season of the others, if they have one.
 func (m *Model) wandering(ctx context.Context, e *evidence, others []*family) []*family {
@@ -105,40 +86,4 @@ func wanderWeight(others, wanderers []*family) float64 {
 	}
 	behind := most(others) - most(wanderers)
 	return wanderShare * math.Exp(-max(0, behind-wanderBehind)/wanderBehind)
-}
-
-// weighBeyond makes the weights of what is left of the members add up to 1, within the series and beyond its ends.
-func (m *Model) weighBeyond() {
-	var near, beyond float64
-	for _, b := range m.members {
-		near, beyond = near+b.weight, beyond+b.beyond
-	}
-	if !slices.ContainsFunc(m.members, func(b *member) bool { return b.weight == 0 }) {
-		m.wanders, beyond = 0, 1
-	}
-	for _, b := range m.members {
-		b.weight, b.beyond = b.weight/near, b.beyond/beyond
-	}
-	if m.wanders > 0 {
-		m.step = spacing(m.x, 1)
-	}
-}
-
-// outside says how much of the weights at a place is that beyond the ends: all of it a step of the series away from them.
-func (m *Model) outside(at float64) float64 {
-	if m.wanders == 0 {
-		return 0
-	}
-	return min(1, max(0, at-m.x[m.n-1], m.x[0]-at)/m.step)
-}
-
-// inside is outside where nothing is.
-func inside(float64) float64 { return 0 }
-
-// weightAt is the weight of a member at a place of which that share lies beyond the ends.
-func (b *member) weightAt(outside float64) float64 {
-	if outside == 0 {
-		return b.weight
-	}
-	return b.weight + outside*(b.beyond-b.weight)
 }
