@@ -51,11 +51,21 @@ func (m *Model) weighBeyond() {
 	for _, b := range m.members {
 		near, beyond = near+b.weight, beyond+b.beyond
 	}
+	if near == 0 { // none is left that predicts within
+		for _, b := range m.members {
+			b.weight = b.beyond
+		}
+		near = beyond
+	}
 	if !slices.ContainsFunc(m.members, func(b *member) bool { return b.weight == 0 }) {
-		m.wanders, beyond = 0, 1
+		m.wanders = 0
 	}
 	for _, b := range m.members {
-		b.weight, b.beyond = b.weight/near, b.beyond/beyond
+		if b.weight /= near; m.wanders > 0 {
+			b.beyond /= beyond
+		} else {
+			b.beyond = b.weight
+		}
 	}
 	if m.wanders > 0 {
 		m.step = spacing(m.x, 1)

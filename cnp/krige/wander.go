@@ -15,10 +15,11 @@ import (
 // On 216 series of R (bench/results/one-table.md) forecasts gain 0.025 ± 0.008 nats a value by it, 0.033 ± 0.009 with Positive.
 
 // The weight of processes that wander beyond the ends of a series, which falls by e for every wanderBehind nats that their evidence is more
-// than wanderBehind behind that of the others.
+// than wanderBehind behind that of the others; below wanderLeast there are none.
 const (
 	wanderShare  = 0.5
 	wanderBehind = 6.0
+	wanderLeast  = 0.004
 	wanderValues = 20 // so many values at least
 )
 
@@ -63,6 +64,9 @@ func (e *evidence) mean(s *spec) []float64 {
 
 // wander adds members that wander to those that are to predict within the series, and shares the weight beyond its ends.
 func (m *Model) wander(members, wanderers []*member) []*member {
+	if m.wanders == 0 {
+		return members
+	}
 	for _, b := range members {
 		b.beyond = (1 - m.wanders) * b.weight
 	}
@@ -85,5 +89,8 @@ func wanderWeight(others, wanderers []*family) float64 {
 		return v
 	}
 	behind := most(others) - most(wanderers)
-	return wanderShare * math.Exp(-max(0, behind-wanderBehind)/wanderBehind)
+	if share := wanderShare * math.Exp(-max(0, behind-wanderBehind)/wanderBehind); share >= wanderLeast {
+		return share
+	}
+	return 0
 }
