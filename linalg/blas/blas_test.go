@@ -3,6 +3,7 @@ package blas
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -435,4 +436,38 @@ func TestMat(t *testing.T) {
 	x.Mul(&u, mat.NewDiagDense(n, svd.Values(nil)))
 	back.Mul(&x, v.T())
 	require.True(t, mat.EqualApprox(&back, a, 1e-10))
+}
+
+// TestFarVectors wants a panic for increments that bring the place of the last element beyond what an int holds, not a read or a write
+// outside the vector: a product with n - 1 that wraps around looks like a short vector.
+func TestFarVectors(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		farVectors(t, in32(Implementation{}))
+		farVectors(t, in64(Implementation{}))
+	})
+}
+
+func farVectors[T simd.Float](t *testing.T, b routines[T]) {
+	const half = bits.UintSize - 2
+	x, y := make([]T, 64), make([]T, 64)
+	for _, far := range []struct{ n, inc int }{{5, 1<<half + 1}, {17, 1<<(half-2) + 1}, {3, math.MaxInt}, {9, 1 << (half - 1)}} {
+		for name, f := range map[string]func(){
+			"dot":    func() { b.dot(far.n, x, far.inc, y, 1) },
+			"dot y":  func() { b.dot(far.n, x, 1, y, -far.inc) },
+			"nrm2":   func() { b.nrm2(far.n, x, far.inc) },
+			"asum":   func() { b.asum(far.n, x, far.inc) },
+			"iamax":  func() { b.iamax(far.n, x, far.inc) },
+			"axpy":   func() { b.axpy(far.n, 2, x, far.inc, y, 2) },
+			"axpy y": func() { b.axpy(far.n, 2, x, 1, y, -far.inc) },
+			"swap":   func() { b.swap(far.n, x, far.inc, y, 1) },
+			"rot":    func() { b.rot(far.n, x, 1, y, far.inc, 0.6, 0.8) },
+			"scal":   func() { b.scal(far.n, 2, x, far.inc) },
+		} {
+			message := "blas: insufficient length of x or y"
+			if name == "nrm2" || name == "asum" || name == "iamax" || name == "scal" {
+				message = "blas: insufficient length of x"
+			}
+			require.PanicsWithValue(t, message, f, "%s of %d elements, increment %d", name, far.n, far.inc)
+		}
+	}
 }

@@ -21,7 +21,7 @@ func (i Implementation) Sdot(n int, x []float32, incX int, y []float32, incY int
 		case n >= longDot32:
 			return simd.DotSingleF32(x[:n], y[:n])
 		}
-	case areStrided(n, x, incX, y, incY):
+	case areStrided(n, len(x), incX, len(y), incY):
 		switch {
 		case n < stridedDot32:
 			return stridedDot(n, x, incX, y, incY)
@@ -113,7 +113,7 @@ func (i Implementation) Sswap(n int, x []float32, incX int, y []float32, incY in
 		default:
 			simd.SwapF32(x[:n], y[:n])
 		}
-	case areStrided(n, x, incX, y, incY):
+	case areStrided(n, len(x), incX, len(y), incY):
 		stridedSwap(n, x, incX, y, incY)
 	default:
 		i.rest.Sswap(n, x, incX, y, incY)
@@ -125,7 +125,7 @@ func (i Implementation) Scopy(n int, x []float32, incX int, y []float32, incY in
 	switch {
 	case areRows(n, x, incX, y, incY):
 		copy(y[:n], x[:n])
-	case areStrided(n, x, incX, y, incY):
+	case areStrided(n, len(x), incX, len(y), incY):
 		stridedCopy(n, x, incX, y, incY)
 	default:
 		i.rest.Scopy(n, x, incX, y, incY)
@@ -148,7 +148,7 @@ func (i Implementation) Saxpy(n int, alpha float32, x []float32, incX int, y []f
 			simd.AxpyF32(y[:n], alpha, x[:n])
 			return
 		}
-	case areStrided(n, x, incX, y, incY):
+	case areStrided(n, len(x), incX, len(y), incY):
 		switch {
 		case n < stridedAxpy32:
 			stridedAxpy(n, alpha, x, incX, y, incY)
@@ -202,7 +202,7 @@ func (i Implementation) Srot(n int, x []float32, incX int, y []float32, incY int
 		default:
 			simd.RotateF32(x[:n], y[:n], c, s)
 		}
-	case areStrided(n, x, incX, y, incY):
+	case areStrided(n, len(x), incX, len(y), incY):
 		stridedRotate(n, x, incX, y, incY, c, s)
 	default:
 		i.rest.Srot(n, x, incX, y, incY, c, s)

@@ -18,7 +18,7 @@ func (i Implementation) Ddot(n int, x []float64, incX int, y []float64, incY int
 		case n >= longDot64:
 			return simd.DotF64(x[:n], y[:n])
 		}
-	case areStrided(n, x, incX, y, incY):
+	case areStrided(n, len(x), incX, len(y), incY):
 		switch {
 		case n < stridedDot64:
 			return stridedDot(n, x, incX, y, incY)
@@ -94,7 +94,7 @@ func (i Implementation) Dswap(n int, x []float64, incX int, y []float64, incY in
 		default:
 			simd.SwapF64(x[:n], y[:n])
 		}
-	case areStrided(n, x, incX, y, incY):
+	case areStrided(n, len(x), incX, len(y), incY):
 		stridedSwap(n, x, incX, y, incY)
 	default:
 		i.rest.Dswap(n, x, incX, y, incY)
@@ -106,7 +106,7 @@ func (i Implementation) Dcopy(n int, x []float64, incX int, y []float64, incY in
 	switch {
 	case areRows(n, x, incX, y, incY):
 		copy(y[:n], x[:n])
-	case areStrided(n, x, incX, y, incY):
+	case areStrided(n, len(x), incX, len(y), incY):
 		stridedCopy(n, x, incX, y, incY)
 	default:
 		i.rest.Dcopy(n, x, incX, y, incY)
@@ -129,7 +129,7 @@ func (i Implementation) Daxpy(n int, alpha float64, x []float64, incX int, y []f
 			simd.AxpyF64(y[:n], alpha, x[:n])
 			return
 		}
-	case areStrided(n, x, incX, y, incY):
+	case areStrided(n, len(x), incX, len(y), incY):
 		switch {
 		case n < stridedAxpy64:
 			stridedAxpy(n, alpha, x, incX, y, incY)
@@ -183,7 +183,7 @@ func (i Implementation) Drot(n int, x []float64, incX int, y []float64, incY int
 		default:
 			simd.RotateF64(x[:n], y[:n], c, s)
 		}
-	case areStrided(n, x, incX, y, incY):
+	case areStrided(n, len(x), incX, len(y), incY):
 		stridedRotate(n, x, incX, y, incY, c, s)
 	default:
 		i.rest.Drot(n, x, incX, y, incY, c, s)

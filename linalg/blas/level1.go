@@ -2,6 +2,7 @@ package blas
 
 import (
 	"math"
+	"math/bits"
 	"unsafe"
 
 	"github.com/equivcnp/equivcnp/simd"
@@ -55,13 +56,29 @@ func areRows[T simd.Float](n int, x []T, incX int, y []T, incY int) bool {
 }
 
 // isStrided and areStrided report whether one or two vectors of n elements with any increment are right and not empty. An increment of 0
-// and, for one vector, a negative one is gonum's.
+// and, for one vector, a negative one is gonum's. They panic where the place of the last element overflows: gonum's own check
+// passes there, and its kernels would read and write anywhere.
 func isStrided[T simd.Float](n int, x []T, incX int) bool {
-	return n > 0 && incX > 0 && uint((n-1)*incX) < uint(len(x))
+	if n <= 0 || incX <= 0 {
+		return false
+	}
+	high, last := bits.Mul64(uint64(n-1), uint64(incX))
+	if high|last>>(bits.UintSize-1) != 0 {
+		panic("blas: insufficient length of x")
+	}
+	return last < uint64(len(x))
 }
 
-func areStrided[T simd.Float](n int, x []T, incX int, y []T, incY int) bool {
-	return n > 0 && incX != 0 && incY != 0 && uint((n-1)*max(incX, -incX)) < uint(len(x)) && uint((n-1)*max(incY, -incY)) < uint(len(y))
+func areStrided(n, lenX, incX, lenY, incY int) bool {
+	if n <= 0 || incX == 0 || incY == 0 {
+		return false
+	}
+	highX, lastX := bits.Mul64(uint64(n-1), uint64(max(incX, -incX)))
+	highY, lastY := bits.Mul64(uint64(n-1), uint64(max(incY, -incY)))
+	if highX|highY|(lastX|lastY)>>(bits.UintSize-1) != 0 {
+		panic("blas: insufficient length of x or y")
+	}
+	return lastX < uint64(lenX) && lastY < uint64(lenY)
 }
 
 // norm2 is the Euclidean norm, and false where squares leave the range or something is not finite.
