@@ -85,9 +85,12 @@ func normAbove(r []float32) float32 { return float32(math.Sqrt(simd.SumSqF32(r))
 // DotRowsF32 for rows of length 1.
 func (v *Vectors) Search(index []int32, score, queries []float32, k int) {
 	q := len(queries) / v.dim
-	if k < 0 || len(queries)%v.dim != 0 || len(index) != q*k || len(score) != q*k {
-		panic(fmt.Sprintf("neighbor: Vectors.Search: len(index) = %d, len(score) = %d, len(queries) = %d: need %d, %d and a multiple of %d",
-			len(index), len(score), len(queries), q*k, q*k, v.dim))
+	if k < 0 {
+		panic(fmt.Sprintf("neighbor: Vectors.Search: k = %d, need at least 0", k))
+	}
+	if len(queries)%v.dim != 0 || q > 0 && k > len(index)/q || len(index) != q*k || len(score) != q*k { // q·k may overflow
+		panic(fmt.Sprintf("neighbor: Vectors.Search: len(index) = %d, len(score) = %d, len(queries) = %d: "+
+			"need %d·%d twice and a multiple of %d", len(index), len(score), len(queries), q, k, v.dim))
 	}
 	if v.by == Cosine {
 		queries = append([]float32(nil), queries...)

@@ -1,7 +1,9 @@
 package neighbor
 
 import (
+	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -139,7 +141,19 @@ func TestVectorsErrors(t *testing.T) {
 	v, err := NewVectors(make([]float32, 9), 3, L1)
 	require.NoError(t, err)
 	require.Equal(t, 3, v.Len())
-	require.Panics(t, func() { v.Search(make([]int32, 3), make([]float32, 2), make([]float32, 3), 2) })
+	const quarter = 1 << (bits.UintSize - 2) // of the values of an int: 4 times it is 0
+	for _, bad := range []struct {
+		index, score, queries, k int
+		message                  string
+	}{
+		{3, 2, 3, 2, "len(index) = 3, len(score) = 2, len(queries) = 3: need 1·2 twice and a multiple of 3"},
+		{0, 0, 3, -1, "k = -1, need at least 0"},
+		{0, 0, 12, quarter, fmt.Sprintf("len(index) = 0, len(score) = 0, len(queries) = 12: need 4·%d twice and a multiple of 3", quarter)},
+	} {
+		require.PanicsWithValue(t, "neighbor: Vectors.Search: "+bad.message, func() {
+			v.Search(make([]int32, bad.index), make([]float32, bad.score), make([]float32, bad.queries), bad.k)
+		})
+	}
 }
 
 func BenchmarkVectors(b *testing.B) {
