@@ -177,6 +177,23 @@ func TestFlags(t *testing.T) {
 
 // TestUnknownLevel asks for a level that no machine has: bench measures nothing rather than another level. The variable is read when a
 // program starts, hence a process of its own.
+// TestExamples wants an example of every command, which names it, and none that the command's own flags refuse.
+func TestExamples(t *testing.T) {
+	for _, c := range rootCommand().Commands() {
+		if c.Hidden || c.Name() == "completion" || c.Name() == "help" {
+			continue
+		}
+		require.Contains(t, c.Example, "bench "+c.Name(), c.Name())
+		for line := range strings.Lines(c.Example) {
+			for flag := range strings.FieldsSeq(line) {
+				if name, ok := strings.CutPrefix(flag, "--"); ok && name != "" && c.Name() != "compare" {
+					require.NotNil(t, c.Flags().Lookup(name), "%s: --%s", c.Name(), name)
+				}
+			}
+		}
+	}
+}
+
 func TestUnknownLevel(t *testing.T) {
 	if os.Getenv("EQUIVCNP_SIMD") == "abacus" {
 		require.ErrorContains(t, checkEnvironment(), "abacus")

@@ -51,7 +51,8 @@ func blasCommand() *cobra.Command {
 		Long: `Compare linalg/blas with gonum's BLAS, in turns: operations of every level in both precisions, and gonum's mat
 on top of both, on one goroutine and on as many as there are processors. A ratio above 1 is how many times as fast
 linalg/blas is: the median over rounds of gonum's time by its time.`,
-		Args: cobra.NoArgs,
+		Example: "  go run ./bench blas --match gemm\n  go run ./bench blas --small --out /tmp/small.md\n  go run ./bench blas --json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
 				return err

@@ -15,9 +15,10 @@ import (
 func limitsCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use:   "limits",
-		Short: "Measure what one core can do at most: multiply-adds, and reads from each cache",
-		Args:  cobra.NoArgs,
+		Use:     "limits",
+		Short:   "Measure what one core can do at most: multiply-adds, and reads from each cache",
+		Example: "  go run ./bench limits\n  EQUIVCNP_SIMD=avx2 go run ./bench limits --json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return limitsOf(simd.CurrentLevel()).report(&report{w: cmd.OutOrStdout(), json: asJSON})
 		},

@@ -128,7 +128,7 @@ func checkEnvironment() error {
 	return err
 }
 
-func main() {
+func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:               "bench",
 		Short:             "Measure kernels and models",
@@ -142,14 +142,20 @@ func main() {
 		mergeCommand(), limitsCommand(), scenarioCommand(), scalingCommand(), childCommand(), &cobra.Command{
 			Use:   "levels",
 			Short: "Print the instruction set levels of this machine, one a line",
-			Args:  cobra.NoArgs,
+			Example: "  go run ./bench levels\n" +
+				"  for l in $(go run ./bench levels); do EQUIVCNP_SIMD=$l go run ./bench limits; done",
+			Args: cobra.NoArgs,
 			Run: func(*cobra.Command, []string) {
 				for _, l := range simd.Levels() {
 					fmt.Println(l)
 				}
 			},
 		})
-	if err := root.Execute(); err != nil {
+	return root
+}
+
+func main() {
+	if err := rootCommand().Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

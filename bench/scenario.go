@@ -54,7 +54,12 @@ process of its own, over REST. A library has no queue of its own; here tasks tha
 so that scenario leaves it out.`,
 		Example: "  go run ./bench scenario single-stream\n" +
 			"  go run ./bench scenario all --of server --model rbf-levels --latency 20ms --json",
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("%d scenarios: need one of single-stream, multi-stream, offline, server, accuracy and all", len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	fl := cmd.Flags()
