@@ -22,6 +22,7 @@ var readmePackages = map[string]string{
 	"predict": module + "/cnp/predict",
 	"task":    module + "/cnp/task", "weights": module + "/cnp/weights", "neighbor": module + "/neighbor", "simd": module + "/simd",
 	"blas": module + "/linalg/blas", "blas64": "gonum.org/v1/gonum/blas/blas64",
+	"blas32": "gonum.org/v1/gonum/blas/blas32", "mat": "gonum.org/v1/gonum/mat",
 }
 
 const readmeValues = `
@@ -31,6 +32,7 @@ var (
 	dst       *cnp.Prediction[float32]
 	images    *cnp.Images[float32]
 	x, points []float32
+	a, b, c   *mat.Dense
 )
 `
 
@@ -46,7 +48,7 @@ func TestReadmeCode(t *testing.T) {
 		require.True(t, ok, "a block does not end: %s", block)
 		file, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f() error {\n"+code+"\n}", 0)
 		require.NoError(t, err, code)
-		used := map[string]bool{"context": true, "cnp": true}
+		used := map[string]bool{"context": true, "cnp": true, "mat": true}
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.SelectorExpr:
