@@ -71,7 +71,7 @@ func SpacingOf(series [][]float64, clock *Clock) *Spacing {
 			return s
 		}
 	} else {
-		s.decimals = decimals(series)
+		s.decimals = decimals(series, s.by)
 	}
 	apart := like * s.by
 	if place := math.Pow10(-s.decimals); s.decimals >= 0 && s.by > (likePlaces-0.5)*place {
@@ -284,14 +284,15 @@ func DateForm(series [][]float64) string {
 	return ""
 }
 
-// decimals returns how many all numbers have at most, up to nine; -1 if they have more.
-func decimals(series [][]float64) int {
+// decimals returns how many all numbers have at most, up to nine; -1 if they have more. What numbers that lie so far apart differ by is none
+// of rounding.
+func decimals(series [][]float64, apart float64) int {
 	most := 0
 	for _, x := range series {
 		for _, v := range x {
 			for most < 10 {
 				scaled := v * math.Pow10(most)
-				if math.Abs(scaled-math.Round(scaled)) < 1e-6 {
+				if math.Abs(scaled-math.Round(scaled)) < 1e-6*min(1, apart*math.Pow10(most)) {
 					break
 				}
 				most++
