@@ -71,8 +71,12 @@ func (m *Model) draw(ctx context.Context, targets []float64, count int, seed uin
 	}
 	if m.frame.ys == 0 {
 		for s, row := range out {
+			z := rngs[s].NormFloat64()
 			for i := range row {
-				row[i] = m.back(mean[i] + std[i]*rngs[s].NormFloat64())
+				if i > 0 && !function { // what lies behind equal values is one value, too
+					z = rngs[s].NormFloat64()
+				}
+				row[i] = m.back(mean[i] + std[i]*z)
 			}
 		}
 		return out, nil

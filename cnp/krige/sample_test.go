@@ -310,3 +310,24 @@ func TestSamplesTooMany(t *testing.T) {
 	_, err = empty.Samples(ctx, []float64{1}, 1, 1)
 	require.ErrorIs(t, err, ErrInput)
 }
+
+// TestSampledEqualValues: what lies behind equal values is one value wherever it is asked for, and new values differ by their noise.
+func TestSampledEqualValues(t *testing.T) {
+	m, err := Fit(t.Context(), []float64{0, 1, 2, 3}, []float64{5, 5, 5, 5}, Options{Dim: 1})
+	require.NoError(t, err)
+	functions, err := m.Functions(t.Context(), []float64{0, 2, 9}, 400, 1)
+	require.NoError(t, err)
+	alone, err := m.Functions(t.Context(), []float64{9}, 400, 1)
+	require.NoError(t, err)
+	values, err := m.Samples(t.Context(), []float64{0, 2, 9}, 400, 1)
+	require.NoError(t, err)
+	_, std, err := m.Predict(t.Context(), []float64{9})
+	require.NoError(t, err)
+	var square float64
+	for s, row := range functions {
+		require.Equal(t, []float64{row[0], row[0], alone[s][0]}, row)
+		require.NotEqual(t, values[s][0], values[s][1])
+		square += (row[0] - 5) * (row[0] - 5) / 400
+	}
+	require.InDelta(t, 1, math.Sqrt(square)/std[0], 0.15)
+}
