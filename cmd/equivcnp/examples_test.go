@@ -164,8 +164,14 @@ func (b *bench) serves(args []string) {
 	require.Equal(b.t, 0, <-ended, "%s", &log)
 }
 
-// salesTable is a series of days.
-const salesTable = "date,sales\n2023-12-27,12\n2023-12-28,14\n2023-12-29,11\n2023-12-30,20\n2023-12-31,9\n"
+// salesTable is a series of 72 days.
+var salesTable = func() string {
+	text := "date,sales\n"
+	for i := range 72 {
+		text += fmt.Sprintf("%s,%d\n", time.Date(2023, 10, 21+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly), 9+i*5%12)
+	}
+	return text
+}()
 
 // exampleFiles writes the files that the examples of a command read.
 func (b *bench) exampleFiles(args []string) {

@@ -27,6 +27,7 @@ type oneTableFlags struct {
 	// Of cross-validation: the file of its table, and what is left out together.
 	validated, left string
 	folds           interpolate.Folds
+	rolling         interpolate.Rolling // of a backtest, where there are origins
 	fl              *pflag.FlagSet
 }
 
@@ -168,4 +169,32 @@ func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Int
 	r.Written(outs)
 	out.Notes = r.AllNotes()
 	return a.print(r, out)
+}
+
+// backtest is regress --backtest.
+func (a *app) backtest(ctx context.Context, f *regressFlags) error {
+	outs, err := a.outputs([]string{f.input.CSV}, cli.Out("out", f.out, tableFiles))
+	if err != nil {
+		return err
+	}
+	defer outs.Discard()
+	report, done := a.bar("backtesting")
+	b, err := interpolate.RunBacktest(ctx, &f.input, f.oneTable.Options, f.oneTable.rolling, f.quantiles, report)
+	if done(); err != nil {
+		return err
+	}
+	t := b.Table(&f.input.Columns)
+	if err := outs.Write("out", func(w io.Writer) error { return tables.Write(w, f.out, t, t.First(1)) }); err != nil {
+		return err
+	}
+	if err := outs.CommitUnlessDone(ctx); err != nil {
+		return err
+	}
+	r := &result{}
+	r.Lines, r.Notes = b.Said()
+	r.Written(outs)
+	return a.print(r, struct {
+		*interpolate.Backtest
+		Notes []string `json:"notes"`
+	}{b, r.AllNotes()})
 }

@@ -250,6 +250,33 @@ func TestPredictShares(t *testing.T) {
 	require.NotContains(t, fmt.Sprint(got.Notes), "share", "tasks of two values")
 }
 
+// TestBacktest: regress forecasts from earlier origins, prints how good that was and writes the forecasts.
+func TestBacktest(t *testing.T) {
+	b := newBench(t)
+	b.write("sales.csv", salesTable)
+	with := func(more ...string) []string {
+		return append([]string{"regress", "--csv", "@sales.csv", "--x", "date", "--y", "sales", "--backtest", "2"}, more...)
+	}
+	out := b.ok(with("--next", "3", "--stride", "2", "--out", "@bt.csv", "--quantiles", "0.5")...)
+	require.Contains(t, out, "backtest        2 origins of 1 series, 3 steps each, 2 steps apart\n")
+	require.Contains(t, out, "seasonal naive, 7 ")
+	require.Contains(t, out, "model, step 3 ")
+	bt, err := tabular.ReadFile(b.path("bt.csv"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"date", "origin", "step", "value", "mean", "std", "q0.5"}, bt.Header)
+	require.Equal(t, 6, bt.Rows())
+	got := decode[map[string]any](t, b.ok(with("--next", "3", "--json")...))
+	model := got["outputs"].(map[string]any)["sales"].(map[string]any)["model"].(map[string]any)
+	require.Equal(t, 6., model["overall"].(map[string]any)["values"])
+	require.Len(t, model["steps"], 3)
+
+	b.fails(2, "--backtest: --next says how many steps", with()...)
+	b.fails(2, "--backtest 2, --next 60: with origins 60 steps apart a series needs values at 130 times", with("--next", "60")...)
+	b.fails(2, "--backtest is for interpolation without a model", with("--next", "3", "--model", "rbf-levels")...)
+	b.fails(2, "[backtest plot]", with("--next", "3", "--plot", "@p.png")...)
+	b.fails(2, "--stride is for --backtest", "regress", "--csv", "@sales.csv", "--next", "3", "--stride", "2", "--out", "@o.csv")
+}
+
 // TestCrossValidate: regress without targets writes the table of all rows as other folds predict them, and prints it; what does not go
 // with it is refused.
 func TestCrossValidate(t *testing.T) {

@@ -38,30 +38,15 @@ func (a *app) regressCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Predict a curve, a map or the globe from the rows of a table",
 		Long:                  helpText("regress"),
-		Example: `  equivcnp regress --model rbf-levels --csv data.csv --from -4 --to 4 --points 400 --out pred.csv --plot fig.png
-
-  # No model, nothing trained: a table of measurements in the plane, and a map.
-  equivcnp regress --csv zinc.csv --x east,north --y zinc --positive --grid 40 --out map.tif --plot map.png
-
-  # How good is that away from the rows? Each row is predicted without the block of its neighbours.
-  equivcnp regress --csv zinc.csv --x east,north --y zinc --positive --cross-validate left-out.csv --folds 10
-
-  # A forecast: the 30 days that follow the last row.
-  equivcnp regress --csv sales.csv --x date --y sales --next 30 --out forecast.csv --plot forecast.png
-
-  # Predict at given points, and draw an SVG.
-  equivcnp regress --model model.safetensors --csv data.csv --targets targets.csv --out pred.csv --plot fig.svg
-
-  # Weather stations, with columns lat, lon and y: a map of the globe.
-  equivcnp regress --model globe --csv stations.csv --sphere --out pred.csv --plot map.png
-
-  # Columns of other names, in any order; read from standard input, written to standard output.
-  equivcnp regress --model model.safetensors --csv - --x time --y temperature --from 0 --to 1 --out - <data.csv`,
-		Args: noArguments,
+		Example:               helpExamples("regress"),
+		Args:                  noArguments,
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
 		if err := f.check(cmd.Flags().Changed); err != nil {
 			return err
+		}
+		if f.oneTable.rolling.Origins != 0 {
+			return a.backtest(cmd.Context(), &f)
 		}
 		if f.model.path == "" {
 			return a.interpolate(cmd.Context(), &f, cmd.Flags().Changed("sphere"))
@@ -81,7 +66,10 @@ func (f *regressFlags) register(a *app, cmd *cobra.Command) {
 	f.chain.register(cmd, 0, true, true)
 	fl := cmd.Flags()
 	f.oneTable.register(fl)
-	f.oneTable.names = append(f.oneTable.names, "cross-validate", "folds")
+	f.oneTable.names = append(f.oneTable.names, "cross-validate", "folds", "backtest", "stride")
+	fl.IntVar(&f.oneTable.rolling.Origins, "backtest", 0, "without --model: forecast --next steps from so many earlier origins, each by a "+
+		"model of what came before, and print how good that was; --out, which may be left out, has these forecasts")
+	fl.IntVar(&f.oneTable.rolling.Stride, "stride", 0, "of --backtest: steps from one origin to the next; 0: as many as of --next")
 	fl.StringVar(&f.oneTable.validated, "cross-validate", "", "without --model: `table` to write of all rows, each predicted from those "+
 		"of other folds; beside it targets and --out may be left out")
 	fl.StringVar(&f.oneTable.left, "folds", "10", "of --cross-validate: a number of compact blocks of neighbouring rows, not of random "+
@@ -96,6 +84,9 @@ func (f *regressFlags) register(a *app, cmd *cobra.Command) {
 	must(cmd.MarkFlagRequired("csv"))
 	must(cmd.MarkFlagFilename("out", "csv"))
 	must(cmd.MarkFlagFilename("plot", "png", "svg"))
+	for _, name := range []string{"cross-validate", "targets", "grid", "from", "sphere", "samples", "plot", "outputs"} {
+		cmd.MarkFlagsMutuallyExclusive("backtest", name)
+	}
 }
 
 // check refuses flags that do not go together, and finds out the format of the plot.
@@ -105,6 +96,13 @@ func (f *regressFlags) check(changed func(string) bool) error {
 	}
 	if changed("folds") && f.oneTable.validated == "" {
 		return cli.Usagef("--folds is for --cross-validate")
+	}
+	if changed("stride") && !changed("backtest") {
+		return cli.Usagef("--stride is for --backtest")
+	}
+	if changed("backtest") {
+		f.oneTable.rolling.Steps = f.input.Next
+		return errors.Join(cli.CheckQuantiles(f.quantiles), flagged(f.oneTable.rolling.Check()))
 	}
 	f.input.Group, f.input.NoTargets = f.oneTable.folds.Column, f.oneTable.validated != "" && f.out == "" && f.plot == "" &&
 		f.input.Targets == "" && f.input.Grid == nil && f.input.Next == 0 && !changed("from") && f.chain.samples == 0

@@ -41,18 +41,8 @@ func (a *app) sampleCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Draw whole curves or images jointly",
 		Long:                  helpText("sample"),
-		Example: `  equivcnp sample --model rbf-levels --csv data.csv --from -2 --to 2 --samples 20 --function \
-    --plot out.png --out samples.csv
-
-  # No model, nothing trained: joint samples of a map.
-  equivcnp sample --csv zinc.csv --x east,north --y zinc --targets grid.csv --samples 20 --function --out samples.csv
-
-  # New observations at given places, from left to right.
-  equivcnp sample --model model.safetensors --csv data.csv --targets t.csv --order left-to-right --out samples.csv
-
-  # Four completions of every image of a file, sixteen pixels at a time.
-  equivcnp sample --model digits-T2-small --in images.safetensors --samples 4 --block 16 --out samples.safetensors`,
-		Args: noArguments,
+		Example:               helpExamples("sample"),
+		Args:                  noArguments,
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
 		err := errors.Join(f.chain.check(), f.oneTable.check(f.model.path))

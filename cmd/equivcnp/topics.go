@@ -19,6 +19,9 @@ func helpText(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
+// helpExamples returns the examples of a command that has a file of them.
+func helpExamples(name string) string { return "  " + helpText(name+"-examples") }
+
 // topics are what "equivcnp help" knows besides the commands.
 func topics() (all []*cobra.Command) {
 	for _, t := range []struct{ name, short string }{

@@ -19,19 +19,8 @@ func (a *app) trainImageCommand() (*cobra.Command, *trainFlags) {
 		DisableFlagsInUseLine: true,
 		Short:                 "Train on images",
 		Long:                  helpText("train-image"),
-		Example: `  equivcnp train image --digits --out t2.safetensors
-
-  # SE(2) acts only with several lifts per point.
-  equivcnp train image --group SE2 --lifts 4 --digits --out se2.safetensors
-
-  # Sim(2) recognises things anywhere, at any angle and of any size: by four angles and three scales, or by
-  # views, which are trained in minutes.
-  equivcnp train image --group Sim2 --lifts 4x3 --digits --out sim2.safetensors
-  equivcnp train image --group Sim2 --lifts 12x4 --views --digits --steps 4000 --out sim2-views.safetensors
-
-  # Your own images, in colour.
-  equivcnp train image --images photos --size 32 --resize --colour --out photos.safetensors`,
-		Args: noArguments,
+		Example:               helpExamples("train-image"),
+		Args:                  noArguments,
 	}
 	pictureFlags(a, cmd, &c.Data, true)
 	cmd.MarkFlagsMutuallyExclusive(imageKinds.Flags()...)

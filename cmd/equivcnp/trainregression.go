@@ -21,24 +21,8 @@ func (a *app) trainRegressionCommand() (*cobra.Command, *trainFlags) {
 		DisableFlagsInUseLine: true,
 		Short:                 "Train on curves, your own or drawn from a random process",
 		Long:                  helpText("train-regression"),
-		Example: `  equivcnp train regression --kernel rbf --out rbf.safetensors
-
-  # Your own curves, and those of a process of your own.
-  equivcnp train regression --csv stations.csv --x day --y temperature,wind --steps 5000 --out stations.safetensors
-  equivcnp train regression --kernel "gp:2*rbf(0.5)+0.1*periodic(1,0.7)" --out own.safetensors
-
-  # A day is a task; a fifth of the stations is held out, and predicted from the others.
-  equivcnp train regression --csv stations.parquet --x lon,lat,elevation --y t2m,rain --task day \
-    --holdout-by station --holdout 0.2 --out t2m.safetensors
-
-  # Weather stations on the globe; wind that turns with the map.
-  equivcnp train regression --csv stations.csv --x lat,lon --y pressure --group "SO(3)" --levels 4 --out globe.safetensors
-  equivcnp train regression --csv stations.csv --x east,north --y pressure,u,v --outputs scalar,vector \
-    --group "SE(2)" --lifts 4 --levels 3 --points-per-unit 8 --out wind.safetensors
-
-  # Resume after an interruption.
-  equivcnp train regression --kernel rbf --out rbf.safetensors --resume`,
-		Args: noArguments,
+		Example:               helpExamples("train-regression"),
+		Args:                  noArguments,
 	}
 	curveFlags(a, cmd, &c.Data, true)
 	cmd.MarkFlagsMutuallyExclusive(curveKinds.Flags()...)

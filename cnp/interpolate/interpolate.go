@@ -78,22 +78,11 @@ func Run(ctx context.Context, input *tabletask.Options, opt Options) (*Interpola
 
 // Read reads the tables, whose inputs are latitude and longitude where sphere says so.
 func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
-	t, err := tabletask.Read(o)
+	in, aux, err := readPoints(o, sphere)
 	if err != nil {
 		return nil, err
 	}
-	in := &Interpolation{Task: t, Sphere: sphere}
-	if t.Dx, t.Dy, err = Widths(&o.Columns, t.Points, sphere); err != nil {
-		return nil, err
-	}
-	aux, err := auxiliary(&o.Columns, t.Points)
-	if err != nil {
-		return nil, err
-	}
-	opt := task.CSVOptions{X: o.X, Y: o.Y, Task: o.Columns.Task, Dx: t.Dx, Dy: t.Dy, Aux: aux, AuxKnown: true, Degrees: sphere}
-	if t.Observed, err = tabletask.RowsOf(t.Points, opt, false); err != nil {
-		return nil, err
-	}
+	t := in.Task
 	if err := tabletask.OneTask(t.Points, t.Observed); err != nil {
 		return nil, err
 	}
@@ -111,7 +100,6 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 		return in, nil
 	}
 	if o.Targets == "" {
-		opt = task.CSVOptions{Dx: t.Dx, Dy: t.Dy, Degrees: sphere}
 		switch {
 		case aux != nil:
 			return nil, settings.Errorf("{Aux}: use {Targets} with a table that has %s at the targets, too", strings.Join(aux, ", "))
@@ -129,7 +117,10 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 	if err := t.Clocks(o, task.CSVOptions{X: o.X, Y: o.Y, Dx: t.Dx, Dy: t.Dy, Aux: aux}); err != nil {
 		return nil, err
 	}
-	opt.Task = ""
+	opt := task.CSVOptions{Dx: t.Dx, Dy: t.Dy, Degrees: sphere}
+	if o.Targets != "" {
+		opt.X, opt.Y, opt.Aux, opt.AuxKnown = o.X, o.Y, aux, true
+	}
 	if t.Asked, err = tabletask.RowsOf(t.Targets, opt, true); err != nil {
 		return nil, err
 	}
@@ -138,6 +129,23 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 	}
 	in.split()
 	return in, nil
+}
+
+// readPoints reads the tables, and takes the rows of that of the points apart, of which aux are the names of the auxiliary inputs.
+func readPoints(o *tabletask.Options, sphere bool) (in *Interpolation, aux []string, err error) {
+	t, err := tabletask.Read(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if t.Dx, t.Dy, err = Widths(&o.Columns, t.Points, sphere); err != nil {
+		return nil, nil, err
+	}
+	if aux, err = auxiliary(&o.Columns, t.Points); err != nil {
+		return nil, nil, err
+	}
+	opt := task.CSVOptions{X: o.X, Y: o.Y, Task: o.Columns.Task, Dx: t.Dx, Dy: t.Dy, Aux: aux, AuxKnown: true, Degrees: sphere}
+	t.Observed, err = tabletask.RowsOf(t.Points, opt, false)
+	return &Interpolation{Task: t, Sphere: sphere}, aux, err
 }
 
 // auxiliary returns the names of the auxiliary inputs, of which a column of texts has one for each text, nil where there are none.

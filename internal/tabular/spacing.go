@@ -243,6 +243,37 @@ func (s *Spacing) After(last float64, steps int) float64 {
 	return v
 }
 
+// Season is how many steps dates usually take to a season's return: to the same month or quarter of a year, day of a week, or time of a
+// day; 0 where a step does not say.
+func (s *Spacing) Season() int {
+	switch {
+	case s.months > 0 && s.months < 12 && 12%s.months == 0:
+		return 12 / s.months
+	case s.week != nil:
+		return len(s.week)
+	case s.months > 0 || s.clock == nil:
+		return 0
+	}
+	for _, whole := range []float64{86400, 7 * 86400} {
+		if n := math.Round(whole / s.seconds(s.by)); n > 1 && n < 1500 && n*s.seconds(s.by) == whole {
+			return int(n)
+		}
+	}
+	return 0
+}
+
+// Steps is how many steps a length has, in the unit of the values.
+func (s *Spacing) Steps(length float64) float64 {
+	if s.months > 0 {
+		return s.clock.Seconds(length) / 86400 / (365.2425 / 12 * float64(s.months))
+	}
+	steps := length / s.by
+	if s.week != nil {
+		steps *= float64(len(s.week)) / 7
+	}
+	return steps
+}
+
 // afterMonths is After of months, in days since the beginning of 1970.
 func (s *Spacing) afterMonths(last float64, steps int) float64 {
 	_, passed := Month(math.Round(last*86400) / 86400)
@@ -284,8 +315,8 @@ func DateForm(series [][]float64) string {
 	return ""
 }
 
-// decimals returns how many all numbers have at most, up to nine; -1 if they have more. What numbers that lie so far apart differ by is none
-// of rounding.
+// decimals returns how many all numbers have at most, up to nine; -1 if they have more. What numbers that lie so far apart differ by is
+// none of rounding.
 func decimals(series [][]float64, apart float64) int {
 	most := 0
 	for _, x := range series {
