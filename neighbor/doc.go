@@ -29,7 +29,8 @@
 // scan of all pairs in that type.
 //
 // [Vectors] is for rows of many numbers, such as embeddings, where trees do not help: the k best by Euclidean distance,
-// inner product or cosine, exactly.
+// sum of differences, inner product or cosine, exactly. [VectorsBF16] and [VectorsI8] keep rows in half and a quarter of the memory.
+// [Top] keeps the k best of scores that are computed elsewhere, part by part.
 //
 // # How it searches
 //

@@ -6,6 +6,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/neighbor"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // Nine points of a line: their balls overlap, and there are few distinct relative poses.
@@ -282,6 +283,36 @@ func ExampleVectors() {
 	}
 	index, score := make([]int32, 2), make([]float32, 2)
 	v.Search(index, score, []float32{3, 1}, 2)
+	fmt.Printf("%v %.3f\n", index, score)
+	// Output: [0 2] [0.949 0.894]
+}
+
+// The best of scores that come in parts, such as those of rows that are read from a file, in which all would not fit into memory.
+func ExampleTop() {
+	top, err := neighbor.NewTop(2, true)
+	if err != nil {
+		panic(err)
+	}
+	query, scores := []float32{3, 1}, make([]float32, 2)
+	for i, rows := range [][]float32{{1, 0, 0, 1}, {1, 1, -2, 7}} { // two rows of two numbers at a time
+		simd.CosineRowsF32(scores, rows, 2, query)
+		top.Offer(scores, 2*i)
+	}
+	index, score := make([]int32, 2), make([]float32, 2)
+	top.Best(index, score)
+	fmt.Printf("%v %.3f\n", index, score)
+	// Output: [0 2] [0.949 0.894]
+}
+
+// Embeddings of one byte a number take a quarter of the memory.
+func ExampleVectorsI8() {
+	rows := []int8{127, 0, 0, 127, 90, 90}
+	v, err := neighbor.NewVectorsI8(rows, 2, neighbor.Cosine)
+	if err != nil {
+		panic(err)
+	}
+	index, score := make([]int32, 2), make([]float32, 2)
+	v.Search(index, score, []int8{120, 40}, 2)
 	fmt.Printf("%v %.3f\n", index, score)
 	// Output: [0 2] [0.949 0.894]
 }

@@ -30,12 +30,15 @@ type Vectors struct {
 	by     Similarity
 	rows   []float32 // [n, dim]; of length 1 for Cosine
 	norms  []float32 // [n], rounded up
+	half   *halfRows // in place of rows
 }
 
 const (
 	// vectorQueries and vectorRows are the sizes of a product: its result stays in the second-level cache.
 	vectorQueries = 32
 	vectorRows    = 256
+	// fewNumbers are widened at a time for few queries: they stay in the first-level cache.
+	fewNumbers = 1 << 12
 	// vectorSpan is how many rows a goroutine looks through at a time, and leastSpan how few where there would be less than
 	// vectorPieces pieces of work, as with a single query. In every piece some rows are compared with all queries one by one.
 	vectorSpan   = 1 << 14
@@ -46,11 +49,8 @@ const (
 // NewVectors keeps the rows [n, dim], of which it makes a copy. It returns ErrShape if they do not fill whole rows, and
 // ErrOption for an unknown similarity.
 func NewVectors(rows []float32, dim int, by Similarity) (*Vectors, error) {
-	if dim < 1 || len(rows)%dim != 0 || len(rows)/dim > math.MaxInt32 {
-		return nil, fmt.Errorf("neighbor: NewVectors: %w: %d numbers do not fill rows of %d", ErrShape, len(rows), dim)
-	}
-	if by > L1 {
-		return nil, fmt.Errorf("neighbor: NewVectors: %w: similarity %d", ErrOption, by)
+	if err := checkVectors("NewVectors", len(rows), dim, by); err != nil {
+		return nil, err
 	}
 	v := &Vectors{n: len(rows) / dim, dim: dim, by: by, rows: append([]float32(nil), rows...)}
 	v.norms = make([]float32, v.n)
@@ -62,6 +62,16 @@ func NewVectors(rows []float32, dim int, by Similarity) (*Vectors, error) {
 		v.norms[i] = normAbove(r)
 	}
 	return v, nil
+}
+
+func checkVectors(op string, numbers, dim int, by Similarity) error {
+	if dim < 1 || numbers%dim != 0 || numbers/dim > math.MaxInt32 {
+		return fmt.Errorf("neighbor: %s: %w: %d numbers do not fill rows of %d", op, ErrShape, numbers, dim)
+	}
+	if by > L1 {
+		return fmt.Errorf("neighbor: %s: %w: similarity %d", op, ErrOption, by)
+	}
+	return nil
 }
 
 // Len returns the number of rows.
@@ -84,35 +94,53 @@ func normAbove(r []float32) float32 { return float32(math.Sqrt(simd.SumSqF32(r))
 // simd.SquaredL2RowsF32, DotRowsF32 and L1RowsF32, bit for bit, whatever is searched together; for Cosine those of
 // DotRowsF32 for rows of length 1.
 func (v *Vectors) Search(index []int32, score, queries []float32, k int) {
-	q := len(queries) / v.dim
-	if k < 0 {
-		panic(fmt.Sprintf("neighbor: Vectors.Search: k = %d, need at least 0", k))
-	}
-	if len(queries)%v.dim != 0 || q > 0 && k > len(index)/q || len(index) != q*k || len(score) != q*k { // q·k may overflow
-		panic(fmt.Sprintf("neighbor: Vectors.Search: len(index) = %d, len(score) = %d, len(queries) = %d: "+
-			"need %d·%d twice and a multiple of %d", len(index), len(score), len(queries), q, k, v.dim))
-	}
+	v.search("Vectors.Search", index, score, queries, k)
+}
+
+func (v *Vectors) search(op string, index []int32, score, queries []float32, k int) {
+	q := checkSearch(op, len(index), len(score), len(queries), v.dim, k)
 	if v.by == Cosine {
 		queries = append([]float32(nil), queries...)
 		for i := range q {
 			normalize(queries[i*v.dim:][:v.dim])
 		}
 	}
+	searchRows(index, score, v.n, q, k, v.by, func(first, last, lo, hi int) []nearest {
+		w := vectorSearch{v: v, queries: queries[first*v.dim : last*v.dim]}
+		w.run(lo, hi, k)
+		return w.best
+	})
+}
+
+// checkSearch returns the number of queries.
+func checkSearch(op string, index, score, queries, dim, k int) int {
+	if k < 0 {
+		panic(fmt.Sprintf("neighbor: %s: k = %d, need at least 0", op, k))
+	}
+	q := queries / dim
+	if queries%dim != 0 || q > 0 && k > index/q || index != q*k || score != q*k { // q·k may overflow
+		panic(fmt.Sprintf("neighbor: %s: len(index) = %d, len(score) = %d, len(queries) = %d: need %d·%d twice and a multiple of %d",
+			op, index, score, queries, q, k, dim))
+	}
+	return q
+}
+
+// searchRows divides q queries and n rows among goroutines: run compares queries first .. last-1 with rows lo .. hi-1 and returns
+// the best of each.
+func searchRows(index []int32, score []float32, n, q, k int, by Similarity, run func(first, last, lo, hi int) []nearest) {
 	blocks := (q + vectorQueries - 1) / vectorQueries
 	span := vectorSpan
-	for span > leastSpan && blocks*(v.n/span) < vectorPieces {
+	for span > leastSpan && blocks*(n/span) < vectorPieces {
 		span /= 2
 	}
-	spans := max(1, (v.n+span-1)/span)
+	spans := max(1, (n+span-1)/span)
 	found := make([]nearest, blocks*vectorQueries*spans) // [block, query, span]
 	parallel.For(blocks*spans, 1, func(lo, hi int) {
 		for task := lo; task < hi; task++ {
 			b, s := task/spans, task%spans
 			first := b * vectorQueries
-			w := vectorSearch{v: v, queries: queries[first*v.dim : min(first+vectorQueries, q)*v.dim]}
-			w.run(s*span, min((s+1)*span, v.n), k)
-			for i := range w.best {
-				found[(first+i)*spans+s] = w.best[i]
+			for i, best := range run(first, min(first+vectorQueries, q), s*span, min((s+1)*span, n)) {
+				found[(first+i)*spans+s] = best
 			}
 		}
 	})
@@ -128,15 +156,15 @@ func (v *Vectors) Search(index []int32, score, queries []float32, k int) {
 		for j := range k {
 			index[i*k+j], score[i*k+j] = -1, float32(math.NaN())
 			if j < len(all.dist) {
-				index[i*k+j], score[i*k+j] = all.index[j], v.scoreOf(all.dist[j])
+				index[i*k+j], score[i*k+j] = all.index[j], by.scoreOf(all.dist[j])
 			}
 		}
 	}
 }
 
 // costs are scores, negative where the largest is best.
-func (v *Vectors) scoreOf(cost float64) float32 {
-	if v.by == DotProduct || v.by == Cosine {
+func (s Similarity) scoreOf(cost float64) float32 {
+	if s == DotProduct || s == Cosine {
 		cost = -cost
 	}
 	return float32(cost)
@@ -148,6 +176,20 @@ type vectorSearch struct {
 	queries []float32
 	best    []nearest
 	exact   [vectorRows]float32
+	wide    []float32 // a block of rows that are kept in bfloat16
+}
+
+// block returns rows lo .. hi-1.
+func (w *vectorSearch) block(lo, hi int) []float32 {
+	if v := w.v; v.half == nil {
+		return v.rows[lo*v.dim : hi*v.dim]
+	}
+	if w.wide == nil {
+		w.wide = make([]float32, min(vectorRows, w.v.n)*w.v.dim)
+	}
+	wide := w.wide[:(hi-lo)*w.v.dim]
+	w.v.half.widen(wide, lo, w.v.dim)
+	return wide
 }
 
 func (w *vectorSearch) run(lo, hi, k int) {
@@ -157,9 +199,14 @@ func (w *vectorSearch) run(lo, hi, k int) {
 		w.best[i].reset(k)
 	}
 	if q < 4 || v.by == L1 {
-		for ; lo < hi; lo += vectorRows {
+		step := vectorRows
+		if v.half != nil {
+			step = max(1, min(step, fewNumbers/v.dim))
+		}
+		for ; lo < hi; lo += step {
+			rows := w.block(lo, min(lo+step, hi))
 			for i := range q {
-				w.scan(i, lo, min(lo+vectorRows, hi))
+				w.scan(i, rows, lo)
 			}
 		}
 		return
@@ -170,21 +217,22 @@ func (w *vectorSearch) run(lo, hi, k int) {
 	}
 	for ; lo < hi; lo += vectorRows {
 		n := min(vectorRows, hi-lo)
+		rows := w.block(lo, lo+n)
 		if !w.best[0].full() { // nothing is known yet
 			for i := range q {
-				w.scan(i, lo, lo+n)
+				w.scan(i, rows, lo)
 			}
 			continue
 		}
-		simd.GemmNTF32(products, q, v.rows[lo*v.dim:], v.dim, w.queries, v.dim, 1, 0, n, q, v.dim)
-		w.filter(lo, n, products, norms)
+		simd.GemmNTF32(products, q, rows, v.dim, w.queries, v.dim, 1, 0, n, q, v.dim)
+		w.filter(rows, lo, products, norms)
 	}
 }
 
-// scan compares a query with rows lo .. hi-1.
-func (w *vectorSearch) scan(i, lo, hi int) {
+// scan compares a query with rows, of which the first has number lo.
+func (w *vectorSearch) scan(i int, rows []float32, lo int) {
 	v := w.v
-	query, rows, dst := w.queries[i*v.dim:][:v.dim], v.rows[lo*v.dim:], w.exact[:hi-lo]
+	query, dst := w.queries[i*v.dim:][:v.dim], w.exact[:len(rows)/v.dim]
 	sign := 1.0
 	switch v.by {
 	case SquaredL2:
@@ -200,15 +248,15 @@ func (w *vectorSearch) scan(i, lo, hi int) {
 	}
 }
 
-// filter compares queries with those of n rows whose products [n, queries] say that they may be among the best. A
+// filter compares queries with those of some rows whose products [rows, queries] say that they may be among the best. A
 // product of matrices and a sum over a row differ from the exact value by less than eps·|row|·|query| each, after
 // Cauchy and Schwarz, and by some of the smallest numbers where terms underflow. Where terms may overflow, one may be
 // infinite and the other not: then nothing is known of a dot product. Squared distances are no better than the least of
 // a full heap if they are infinite, so there it does not matter.
-func (w *vectorSearch) filter(lo, n int, products []float32, norms []float64) {
+func (w *vectorSearch) filter(rows []float32, lo int, products []float32, norms []float64) {
 	v, q := w.v, len(norms)
 	eps, tiny := float64(v.dim+16)*0x1p-23, float64(v.dim+16)*0x1p-147
-	for j := range n {
+	for j := range len(rows) / v.dim {
 		r := float64(v.norms[lo+j])
 		for i, p := range products[j*q:][:q] {
 			best, norm := &w.best[i], norms[i]
@@ -224,7 +272,7 @@ func (w *vectorSearch) filter(lo, n int, products []float32, norms []float64) {
 					continue
 				}
 			}
-			w.scan(i, lo+j, lo+j+1)
+			w.scan(i, rows[j*v.dim:][:v.dim], lo+j)
 		}
 	}
 }

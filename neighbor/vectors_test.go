@@ -55,7 +55,7 @@ func TestVectors(t *testing.T) {
 							continue
 						}
 						require.Equal(t, want[j].index, index[i*k+j], "%v %v query %d place %d", by, size, i, j)
-						require.Equal(t, v.scoreOf(want[j].cost), score[i*k+j])
+						require.Equal(t, v.by.scoreOf(want[j].cost), score[i*k+j])
 					}
 				}
 				before := runtime.GOMAXPROCS(1)
@@ -87,7 +87,7 @@ func TestVectorsRange(t *testing.T) {
 			for i := range q {
 				for j, want := range bruteVectors(v, queries[i*dim:][:dim])[:k] {
 					require.Equal(t, want.index, index[i*k+j], "%v %g query %d place %d", by, size, i, j)
-					require.Equal(t, v.scoreOf(want.cost), score[i*k+j])
+					require.Equal(t, v.by.scoreOf(want.cost), score[i*k+j])
 				}
 			}
 		}

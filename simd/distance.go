@@ -31,7 +31,10 @@ func DotRowsF32(dst, a []float32, lda int, x []float32) {
 // cosine of a vector of zeros is NaN. Its error is at most (n+8)·eps.
 func CosineRowsF32(dst, a []float32, lda int, x []float32) {
 	checkMatrix("CosineRowsF32", "a", len(a), len(dst), len(x), lda)
-	size := math.Sqrt(SumSqF32(x))
+	cosineRowsF32(dst, a, lda, x, math.Sqrt(SumSqF32(x)))
+}
+
+func cosineRowsF32(dst, a []float32, lda int, x []float32, size float64) {
 	distanceRowsF32(dst, a, lda, x, dotProduct)
 	if len(x) == 0 {
 		lda = 0 // rows without elements need not exist
@@ -71,6 +74,12 @@ func L1RowsBF16(dst []float32, a []BF16, lda int, x []float32) {
 	distanceRowsBF16(dst, a, lda, x, l1)
 }
 
+// CosineRowsBF16 is CosineRowsF32 for a matrix in bfloat16.
+func CosineRowsBF16(dst []float32, a []BF16, lda int, x []float32) {
+	checkMatrix("CosineRowsBF16", "a", len(a), len(dst), len(x), lda)
+	distanceRowsBF16(dst, a, lda, x, cosine)
+}
+
 // DotRowsI8 sets dst[i] = Σ a[i, j]·x[j] for every row of a matrix [len(dst), len(x)] with rows lda ≥ len(x) apart. It
 // is exact: for up to 131,071 columns no sum overflows.
 func DotRowsI8(dst []int32, a []int8, lda int, x []int8) {
@@ -90,6 +99,28 @@ func L1RowsI8(dst []int32, a []int8, lda int, x []int8) {
 	rowsI8(dst, a, lda, x, l1)
 }
 
+// CosineRowsI8 sets dst[i] to the cosine of the angle between row i and x, at most 2 units in the last place from the exact value and NaN
+// for a vector of zeros; otherwise it is like DotRowsI8.
+func CosineRowsI8(dst []float32, a []int8, lda int, x []int8) {
+	checkMatrix("CosineRowsI8", "a", len(a), len(dst), len(x), lda)
+	if len(x) == 0 {
+		lda = 0 // rows without elements need not exist
+	}
+	var dot, square, own [64]int32
+	rowsI8(own[:1], x, len(x), x, dotProduct)
+	for at := 0; at < len(dst); at += len(dot) {
+		part := dst[at:min(at+len(dot), len(dst))]
+		rowsI8(dot[:len(part)], a[at*lda:], lda, x, dotProduct)
+		for i := range part {
+			row := a[(at+i)*lda:][:len(x)]
+			rowsI8(square[i:i+1], row, len(x), row, dotProduct)
+		}
+		for i := range part {
+			part[i] = float32(float64(dot[i]) / math.Sqrt(float64(square[i])*float64(own[0])))
+		}
+	}
+}
+
 // rowMeasure is what is summed over a row and a vector.
 type rowMeasure uint8
 
@@ -97,6 +128,7 @@ const (
 	dotProduct rowMeasure = iota
 	squaredL2
 	l1
+	cosine // of rows in bfloat16
 )
 
 func distanceRowsF32(dst, a []float32, lda int, x []float32, what rowMeasure) {
@@ -116,12 +148,22 @@ func distanceRowsBF16(dst []float32, a []BF16, lda int, x []float32, what rowMea
 	var wide [room]float32
 	n := len(x)
 	if n == 0 {
-		clear(dst)
+		empty := float32(0)
+		if what == cosine {
+			empty = float32(math.NaN())
+		}
+		for i := range dst {
+			dst[i] = empty
+		}
 		return
 	}
 	if n > room {
 		distanceLongRowsBF16(dst, a, lda, x, what, wide[:])
 		return
+	}
+	size := 0.0
+	if what == cosine {
+		size = math.Sqrt(SumSqF32(x))
 	}
 	for at, rows := 0, room/n; at < len(dst); at += rows {
 		part := dst[at:min(at+rows, len(dst))]
@@ -132,22 +174,38 @@ func distanceRowsBF16(dst []float32, a []BF16, lda int, x []float32, what rowMea
 				F32FromBF16(wide[i*n:][:n], from[i*lda:][:n])
 			}
 		}
-		distanceRowsF32(part, wide[:len(part)*n], n, x, what)
+		if what == cosine {
+			cosineRowsF32(part, wide[:len(part)*n], n, x, size)
+		} else {
+			distanceRowsF32(part, wide[:len(part)*n], n, x, what)
+		}
 	}
 }
 
 func distanceLongRowsBF16(dst []float32, a []BF16, lda int, x []float32, what rowMeasure, wide []float32) {
 	var part [1]float32
+	size := 1.0
+	if what == cosine {
+		size = math.Sqrt(SumSqF32(x))
+	}
 	for i := range dst {
-		sum := 0.0
+		sum, square := 0.0, 1.0
+		if what == cosine {
+			square = 0
+		}
 		row := a[i*lda:][:len(x)]
 		for lo := 0; lo < len(x); lo += len(wide) {
 			r := row[lo:min(lo+len(wide), len(row))]
-			F32FromBF16(wide[:len(r)], r)
-			distanceRowsF32(part[:], wide[:len(r)], len(r), x[lo:lo+len(r)], what)
-			sum += float64(part[0])
+			w, to := wide[:len(r)], x[lo:lo+len(r)]
+			F32FromBF16(w, r)
+			if what == cosine {
+				sum, square = sum+DotF32(w, to), square+SumSqF32(w)
+			} else {
+				distanceRowsF32(part[:], w, len(r), to, what)
+				sum += float64(part[0])
+			}
 		}
-		dst[i] = float32(sum)
+		dst[i] = float32(sum / (size * math.Sqrt(square)))
 	}
 }
 

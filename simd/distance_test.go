@@ -30,7 +30,7 @@ func TestDistances(t *testing.T) {
 				"dot":    {DotRowsF32, DotRowsBF16, func(v, w float64) float64 { return v * w }, false},
 				"L2":     {SquaredL2RowsF32, SquaredL2RowsBF16, func(v, w float64) float64 { return (v - w) * (v - w) }, false},
 				"L1":     {L1RowsF32, L1RowsBF16, func(v, w float64) float64 { return math.Abs(v - w) }, false},
-				"cosine": {CosineRowsF32, nil, func(v, w float64) float64 { return v * w }, true},
+				"cosine": {CosineRowsF32, CosineRowsBF16, func(v, w float64) float64 { return v * w }, true},
 			} {
 				if f.cosine && n == 0 {
 					continue
@@ -58,10 +58,8 @@ func TestDistances(t *testing.T) {
 				alone := make([]float32, 1)
 				f.run(alone, a[i*lda:], lda, x)
 				require.True(t, testkit.SameBits(alone, dst[i:i+1]), "%s, n=%d", name, n)
-				if f.half != nil {
-					f.half(dst, half, lda, x)
-					check(dst, rounded)
-				}
+				f.half(dst, half, lda, x)
+				check(dst, rounded)
 			}
 		}
 	})
@@ -74,6 +72,14 @@ func TestCosineRange(t *testing.T) {
 			a, x, dst := []float32{size, 0, 0, size, size, 0, -size, -size, size}, []float32{3 * size, 0, 4 * size}, make([]float32, 3)
 			CosineRowsF32(dst, a, 3, x)
 			require.InDeltaSlice(t, []float64{0.6, 0.6 / math.Sqrt2, 0.2 / math.Sqrt(3)}, dst, 11*0x1p-23, "%g", size)
+			if size < 1e-40 {
+				continue // bfloat16 keeps too few bits
+			}
+			half := make([]BF16, len(a))
+			BF16FromF32(half, a)
+			clear(dst)
+			CosineRowsBF16(dst, half, 3, x)
+			require.InDeltaSlice(t, []float64{0.6, 0.6 / math.Sqrt2, 0.2 / math.Sqrt(3)}, dst, 11*0x1p-23, "bfloat16, %g", size)
 		}
 	})
 }
@@ -86,6 +92,11 @@ func TestDistancesI8(t *testing.T) {
 	require.Equal(t, []int32{255*255*2 + 16, 122*122*2 + 64}, dst)
 	L1RowsI8(dst, a, 4, x)
 	require.Equal(t, []int32{514, 252}, dst)
+	cosines := make([]float32, 3)
+	CosineRowsI8(cosines, []int8{3, 4, 0, 0, -128, -128}, 2, []int8{-127, 0})
+	require.InDelta(t, -0.6, cosines[0], 0x1p-23)
+	require.True(t, math.IsNaN(float64(cosines[1])))
+	require.InDelta(t, 1/math.Sqrt2, cosines[2], 0x1p-23)
 	require.PanicsWithValue(t, "simd: L1RowsI8: len(a) = 7, need 11", func() { L1RowsI8(make([]int32, 3), a, 4, x) })
 }
 
@@ -112,6 +123,21 @@ func TestDistancesI8Kernels(t *testing.T) {
 				"dot": {DotRowsI8, func(v, w int) int { return v * w }},
 				"L2":  {SquaredL2RowsI8, func(v, w int) int { return (v - w) * (v - w) }},
 				"L1":  {L1RowsI8, func(v, w int) int { return max(v-w, w-v) }},
+				"cosine": {func(dst []int32, a []int8, lda int, x []int8) {
+					cosines := testkit.CopyAtEnd(t, make([]float32, len(dst)))
+					CosineRowsI8(cosines, a, lda, x)
+					DotRowsI8(dst, a, lda, x)
+					for i, d := range dst {
+						row, want := a[i*lda:][:len(x)], float64(d)
+						if want != 0 {
+							squares := make([]int32, 2)
+							DotRowsI8(squares[:1], row, len(x), row)
+							DotRowsI8(squares[1:], x, len(x), x)
+							want /= math.Sqrt(float64(squares[0])) * math.Sqrt(float64(squares[1]))
+							require.InEpsilon(t, want, float64(cosines[i]), 0x1p-22)
+						}
+					}
+				}, func(v, w int) int { return v * w }},
 			} {
 				want := make([]int32, m)
 				for i := range want {
@@ -148,6 +174,12 @@ func TestDistancesEmpty(t *testing.T) {
 			dst := []float32{1, 2, 3}
 			f(dst, nil, lda, nil)
 			require.Equal(t, make([]float32, 3), dst)
+		}
+		half, narrow := []float32{1, 2, 3}, []float32{1, 2, 3}
+		CosineRowsBF16(half, nil, lda, nil)
+		CosineRowsI8(narrow, nil, lda, nil)
+		for i := range half {
+			require.True(t, half[i] != half[i] && narrow[i] != narrow[i], "%v %v", half, narrow)
 		}
 		for _, f := range []func(dst []int32, a []int8, lda int, x []int8){SquaredL2RowsI8, L1RowsI8, DotRowsI8} {
 			dst := []int32{1, 2, 3}

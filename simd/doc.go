@@ -24,7 +24,7 @@
 //	GemmRuns                                many products of a few rows    mixtures of experts, sparse convolution on voxels
 //	WeightNet DenseSwish                    an MLP, rows kept in a cache   convolution weights from relative positions; small MLPs
 //	SquaredL2Rows... DotRows...             one vector and the rows of a   search among stored vectors, in float32,
-//	L1Rows... CosineRowsF32                 matrix                         bfloat16 and int8
+//	L1Rows... CosineRows...                 matrix                         bfloat16 and int8
 //	Depthwise...                            Σ w[pose]·f[index], by channel graph, point cloud and Lie group convolution
 //	PointConv...                            the same, all pairs of         PointConv layers, one dense map after them
 //	                                        channels
