@@ -175,8 +175,6 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestUnknownLevel asks for a level that no machine has: bench measures nothing rather than another level. The variable is read when a
-// program starts, hence a process of its own.
 // TestExamples wants an example of every command, which names it, and none that the command's own flags refuse.
 func TestExamples(t *testing.T) {
 	for _, c := range rootCommand().Commands() {
@@ -194,6 +192,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// TestUnknownLevel asks for a level that no machine has: bench measures nothing rather than another level. The variable is read when a
+// program starts, hence a process of its own.
 func TestUnknownLevel(t *testing.T) {
 	if os.Getenv("EQUIVCNP_SIMD") == "abacus" {
 		require.ErrorContains(t, checkEnvironment(), "abacus")

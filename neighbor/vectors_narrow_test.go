@@ -51,8 +51,8 @@ func requireBest(t *testing.T, scores []float64, largest bool, index []int32, sc
 
 func isLargest(by Similarity) bool { return by == DotProduct || by == Cosine }
 
-// TestVectorsBF16 compares with searching and sorting the same rows in float32. For Cosine rows are divided by their lengths with one rounding
-// more, so there scores and places may differ by that.
+// TestVectorsBF16 compares with a search of the same rows in float32. For Cosine rows are divided by their lengths with one rounding more,
+// so there scores and places may differ by that.
 func TestVectorsBF16(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 1))
 	for _, by := range []Similarity{SquaredL2, DotProduct, Cosine, L1} {
@@ -170,8 +170,8 @@ func TestVectorsNarrowErrors(t *testing.T) {
 	require.PanicsWithValue(t, "neighbor: VectorsI8.Search: k = -1, need at least 0", func() { v.Search(nil, nil, nil, -1) })
 	b, err := NewVectorsBF16(make([]simd.BF16, 6), 3, L1)
 	require.NoError(t, err)
-	require.PanicsWithValue(t, "neighbor: VectorsBF16.Search: len(index) = 1, len(score) = 1, len(queries) = 4: need 1·1 twice and a multiple of 3",
-		func() { b.Search(make([]int32, 1), make([]float32, 1), make([]float32, 4), 1) })
+	require.PanicsWithValue(t, "neighbor: VectorsBF16.Search: len(index) = 1, len(score) = 1, len(queries) = 4: "+
+		"need 1·1 twice and a multiple of 3", func() { b.Search(make([]int32, 1), make([]float32, 1), make([]float32, 4), 1) })
 }
 
 // TestTop compares with sorting, whatever the parts and their order, with ties, NaN and infinities.
@@ -231,7 +231,8 @@ func TestTop(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(10, func() { top.Reset(); top.Offer(make([]float32, 300), 5) }))
 	require.PanicsWithValue(t, "neighbor: Top.Offer: items 2147483647 to 2147483648: need 0 to 2147483647",
 		func() { top.Offer(make([]float32, 2), math.MaxInt32) })
-	require.PanicsWithValue(t, "neighbor: Top.Best: len(index) = 1, len(score) = 2", func() { top.Best(make([]int32, 1), make([]float32, 2)) })
+	require.PanicsWithValue(t, "neighbor: Top.Best: len(index) = 1, len(score) = 2",
+		func() { top.Best(make([]int32, 1), make([]float32, 2)) })
 	_, err = NewTop(-1, true)
 	require.ErrorIs(t, err, ErrOption)
 }
