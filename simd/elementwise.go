@@ -124,8 +124,8 @@ func MinF64(dst, x, y []float64) {
 	}
 }
 
-// ClipF32 sets dst[i] to x[i], or to lo or hi where x[i] is below or above. NaN stays NaN. dst may be x itself; it
-// panics if the lengths differ.
+// ClipF32 sets dst[i] to x[i], or to lo or hi where x[i] is below or above. NaN stays NaN. Where lo > hi every number becomes hi; a bound
+// that is NaN is none. dst may be x itself; it panics if the lengths differ.
 func ClipF32(dst, x []float32, lo, hi float32) {
 	checkLen("ClipF32", "dst", len(dst), len(x))
 	if len(x) > 0 {
