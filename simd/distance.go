@@ -111,12 +111,11 @@ func CosineRowsI8(dst []float32, a []int8, lda int, x []int8) {
 	for at := 0; at < len(dst); at += len(dot) {
 		part := dst[at:min(at+len(dot), len(dst))]
 		rowsI8(dot[:len(part)], a[at*lda:], lda, x, dotProduct)
-		for i := range part {
-			row := a[(at+i)*lda:][:len(x)]
-			rowsI8(square[i:i+1], row, len(x), row, dotProduct)
-		}
-		for i := range part {
-			part[i] = float32(float64(dot[i]) / math.Sqrt(float64(square[i])*float64(own[0])))
+		rowsI8(square[:len(part)], a[at*lda:], lda, x, squaredL2)
+		for i, d := range dot[:len(part)] {
+			// |a|² = |a - x|² - |x|² + 2·a·x. It does not overflow where |a - x|² does, and that one is right modulo 2³².
+			length2 := square[i] - own[0] + 2*d
+			part[i] = float32(float64(d) / math.Sqrt(float64(length2)*float64(own[0])))
 		}
 	}
 }

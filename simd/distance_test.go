@@ -84,7 +84,9 @@ func TestCosineRange(t *testing.T) {
 	})
 }
 
-func TestDistancesI8(t *testing.T) {
+func TestDistancesI8(t *testing.T) { eachLevel(t, testDistancesI8) }
+
+func testDistancesI8(t *testing.T) {
 	a, x, dst := []int8{-128, 127, 3, 99, 5, -6, 7}, []int8{127, -128, -1}, make([]int32, 2)
 	DotRowsI8(dst, a, 4, x)
 	require.Equal(t, []int32{-128*127 - 127*128 - 3, 5*127 + 6*128 - 7}, dst)
@@ -97,6 +99,14 @@ func TestDistancesI8(t *testing.T) {
 	require.InDelta(t, -0.6, cosines[0], 0x1p-23)
 	require.True(t, math.IsNaN(float64(cosines[1])))
 	require.InDelta(t, 1/math.Sqrt2, cosines[2], 0x1p-23)
+	long, far := make([]int8, 131_071), make([]int8, 131_071) // as many columns as dot products may have; the distance overflows
+	for i := range long {
+		long[i], far[i] = 127, -128
+	}
+	CosineRowsI8(cosines[:1], long, len(long), far)
+	require.InDelta(t, -1, cosines[0], 0x1p-23)
+	CosineRowsI8(cosines[:1], far, len(long), far)
+	require.InDelta(t, 1, cosines[0], 0x1p-23)
 	require.PanicsWithValue(t, "simd: L1RowsI8: len(a) = 7, need 11", func() { L1RowsI8(make([]int32, 3), a, 4, x) })
 }
 

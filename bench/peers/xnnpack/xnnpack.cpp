@@ -33,12 +33,20 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #ifndef VERSION
 #define VERSION "unknown"
+#endif
+
+// Since 2023 an operator's sizes and its memory are set by two calls, and weights may lie in a cache. -DRESHAPE=1 says so.
+#if RESHAPE
+#define CACHE , nullptr
+#else
+#define CACHE
 #endif
 
 constexpr int S = 64, C = 128, N = S * S;  // pixels of a side, channels, pixels
@@ -77,11 +85,14 @@ void must(xnn_status s, const std::string &what) {
 // An Op is an operator with its inputs and outputs set.
 struct Op {
   std::shared_ptr<xnn_operator> op;
+  std::shared_ptr<void> work;  // memory that the operator asks for
+  std::function<void()> own;   // a loop of ours in the operator's place
   Kind kind = POINTWISE;
   Op() = default;
   Op(Kind kind_, xnn_operator_t raw) : op(raw, [](xnn_operator_t p) { xnn_delete_operator(p); }), kind(kind_) {}
   void run() const {
     Timer t{kind};
+    if (own) return own();
     must(xnn_run_operator(op.get(), pool), "to run an operator");
   }
 };
@@ -95,9 +106,16 @@ struct Convolution {
   Op with(Kind kind, const float *kernel, int images, int height, int width, const float *in, float *out) const {
     xnn_operator_t raw = nullptr;
     must(xnn_create_convolution2d_nhwc_f32(top, right, below, left, rows, columns, stride_y, stride_x, 1, 1, groups, inputs, outputs,
-                                           in_stride, out_stride, kernel, nullptr, -INF, INF, 0, &raw), what);
-    const Op op(kind, raw);
+                                           in_stride, out_stride, kernel, nullptr, -INF, INF, 0 CACHE, &raw), what);
+    Op op(kind, raw);
+#if RESHAPE
+    size_t bytes = 0;
+    must(xnn_reshape_convolution2d_nhwc_f32(raw, images, height, width, &bytes, nullptr, nullptr, pool), std::string(what) + "'s sizes");
+    op.work.reset(aligned_alloc(64, (bytes + 127) / 64 * 64), free);
+    must(xnn_setup_convolution2d_nhwc_f32(raw, op.work.get(), in, out), std::string(what) + "'s memory");
+#else
     must(xnn_setup_convolution2d_nhwc_f32(raw, images, height, width, in, out, pool), std::string(what) + "'s sizes");
+#endif
     return op;
   }
 };
@@ -137,9 +155,14 @@ void load() {
 
 Op pointwise(int ci, int co, const float *w, const float *bias, bool relu, size_t pixels, const Floats &in, Floats &out) {
   xnn_operator_t raw = nullptr;
-  must(xnn_create_fully_connected_nc_f32(ci, co, ci, co, w, bias, relu ? 0 : -INF, INF, 0, &raw), "a pointwise layer");
+  must(xnn_create_fully_connected_nc_f32(ci, co, ci, co, w, bias, relu ? 0 : -INF, INF, 0 CACHE, &raw), "a pointwise layer");
   const Op op(POINTWISE, raw);
+#if RESHAPE
+  must(xnn_reshape_fully_connected_nc_f32(raw, pixels, pool), "a pointwise layer's sizes");
+  must(xnn_setup_fully_connected_nc_f32(raw, in.data(), out.data()), "a pointwise layer's memory");
+#else
   must(xnn_setup_fully_connected_nc_f32(raw, pixels, in.data(), out.data(), pool), "a pointwise layer's sizes");
+#endif
   return op;
 }
 
@@ -147,9 +170,27 @@ Op pointwise(int ci, int co, const float *w, const float *bias, bool relu, size_
 Op sum(const Floats &a, const float *b, Floats &out, size_t images, bool one, bool relu) {
   xnn_operator_t raw = nullptr;
   const size_t shape[] = {images, N, C}, other[] = {one ? 1 : images, N, C};
+#if RESHAPE
+  // Sums have no bounds of their own any more. A ReLU by an operator would pass over the memory once more; a loop of ours has both.
+  if (relu) {
+    Op op;
+    op.kind = POINTWISE;
+    op.own = [&a, b, &out, images] {
+      parallel(images * S, [&](size_t row) {
+        for (size_t i = row * S * C; i < (row + 1) * S * C; i++) out[i] = std::max(a[i] + b[i], 0.f);
+      });
+    };
+    return op;
+  }
+  must(xnn_create_binary_elementwise_nd(xnn_binary_add, xnn_datatype_fp32, nullptr, nullptr, nullptr, 0, &raw), "a sum");
+  const Op op(POINTWISE, raw);
+  must(xnn_reshape_binary_elementwise_nd(raw, 3, shape, 3, other, pool), "a sum's sizes");
+  must(xnn_setup_binary_elementwise_nd(raw, a.data(), b, out.data()), "a sum's memory");
+#else
   must(xnn_create_add_nd_f32(relu ? 0 : -INF, INF, 0, &raw), "a sum");
   const Op op(POINTWISE, raw);
   must(xnn_setup_add_nd_f32(raw, 3, shape, 3, other, a.data(), b, out.data(), pool), "a sum's sizes");
+#endif
   return op;
 }
 
