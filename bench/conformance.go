@@ -20,6 +20,9 @@ type conformanceFlags struct {
 	write, json            bool
 }
 
+// conformanceVectors is where they lie, from the root of the repository.
+const conformanceVectors = "testdata/conformance"
+
 func conformanceCommand() *cobra.Command {
 	var f conformanceFlags
 	cmd := &cobra.Command{
@@ -36,7 +39,7 @@ docs/conformance.md describes the files.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.vectors, "vectors", "testdata/conformance", "folder with the vectors")
+	fl.StringVar(&f.vectors, "vectors", conformanceVectors, "folder with the vectors")
 	fl.StringVar(&f.against, "against", "", "folder with another implementation's predictions")
 	fl.StringVar(&f.only, "only", "", "models whose names start with this")
 	fl.BoolVar(&f.write, "write", false, "make the vectors anew")

@@ -92,7 +92,14 @@ func (f *reportFlags) check() error {
 	if f.quick {
 		f.rounds = min(f.rounds, 2)
 	}
-	return errors.Join(within("rounds", f.rounds, 1000), os.MkdirAll(f.out, 0o777))
+	if err := within("rounds", f.rounds, 1000); err != nil {
+		return err
+	}
+	// Better now than after ten minutes of other parts.
+	if _, err := os.Stat(conformanceVectors); err != nil && !f.pageOnly && slices.Contains(f.parts, "server") {
+		return fmt.Errorf("--parts server: %w: run the report from the root of the repository, or leave this part out", err)
+	}
+	return os.MkdirAll(f.out, 0o777)
 }
 
 // reportBudget is how long a report measures a line where PEER_SECONDS does not say.

@@ -433,3 +433,11 @@ func TestPeerKernels(t *testing.T) {
 	require.Empty(t, peerSums(cpu.AVX512, own))
 	require.Equal(t, []string{"BLIS_ARCH_TYPE=0"}, peerKernels(cpu.AVX512, false, own))
 }
+
+// TestReportElsewhere: what the server part needs lies in the repository, and is missed at once.
+func TestReportElsewhere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	_, err := quiet(t, reportCommand(), "--out", "report")
+	require.ErrorContains(t, err, "--parts server: ")
+	require.NoDirExists(t, "report")
+}

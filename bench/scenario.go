@@ -65,7 +65,7 @@ so that scenario leaves it out.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.of, "of", "library", "who answers: "+strings.Join(scenarioSystems, ", "))
 	fl.StringVar(&f.model, "model", "digits-T2", "a shipped model")
-	fl.StringVar(&f.vectors, "vectors", "testdata/conformance", "folder with the conformance vectors")
+	fl.StringVar(&f.vectors, "vectors", conformanceVectors, "folder with the conformance vectors")
 	fl.StringVar(&f.program, "program", "bin/equivcnp", "the program")
 	fl.StringVar(&f.role, "role", "", "be the server")
 	fl.Float64Var(&f.seconds, "seconds", 5, "of a measurement; the search of scenario server makes about ten")
