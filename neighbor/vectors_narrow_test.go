@@ -58,6 +58,9 @@ func TestVectorsBF16(t *testing.T) {
 	for _, by := range []Similarity{SquaredL2, DotProduct, Cosine, L1} {
 		for _, size := range [][3]int{{0, 32, 3}, {5, 33, 9}, {700, 64, 10}, {300, 5000, 4}, {5000, 32, 5}} {
 			n, dim, k := size[0], size[1], size[2]
+			if testing.Short() && n*dim > 50_000 {
+				continue
+			}
 			half, wide := make([]simd.BF16, n*dim), make([]float32, n*dim)
 			for i := range wide {
 				wide[i] = float32(rng.NormFloat64())
@@ -110,6 +113,9 @@ func TestVectorsI8(t *testing.T) {
 	for _, by := range []Similarity{SquaredL2, DotProduct, Cosine, L1} {
 		for _, size := range [][3]int{{0, 32, 3}, {5, 33, 9}, {700, 64, 10}, {5000, 1, 40}, {20000, 16, 5}} {
 			n, dim, k := size[0], size[1], size[2]
+			if testing.Short() && n*dim > 50_000 {
+				continue
+			}
 			rows := make([]int8, n*dim)
 			for i := range rows {
 				rows[i] = int8(rng.IntN(256) - 128)
@@ -177,7 +183,11 @@ func TestVectorsNarrowErrors(t *testing.T) {
 // TestTop compares with sorting, whatever the parts and their order, with ties, NaN and infinities.
 func TestTop(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 1))
-	for trial := range 200 {
+	trials := 200
+	if testing.Short() {
+		trials = 50
+	}
+	for trial := range trials {
 		n, k, largest := rng.IntN(1500), rng.IntN(40), trial%2 == 0
 		scores, wide := make([]float32, n), make([]float64, n)
 		for i := range scores {
@@ -228,7 +238,8 @@ func TestTop(t *testing.T) {
 	top, err := NewTop(2, true)
 	require.NoError(t, err)
 	require.Equal(t, float32(math.Inf(-1)), top.Bound())
-	require.Zero(t, testing.AllocsPerRun(10, func() { top.Reset(); top.Offer(make([]float32, 300), 5) }))
+	zeros := make([]float32, 300)
+	require.Zero(t, testing.AllocsPerRun(10, func() { top.Reset(); top.Offer(zeros, 5) }))
 	require.PanicsWithValue(t, "neighbor: Top.Offer: items 2147483647 to 2147483648: need 0 to 2147483647",
 		func() { top.Offer(make([]float32, 2), math.MaxInt32) })
 	require.PanicsWithValue(t, "neighbor: Top.Best: len(index) = 1, len(score) = 2",
