@@ -184,8 +184,8 @@ func (w *vectorSearch) block(lo, hi int) []float32 {
 	if v := w.v; v.half == nil {
 		return v.rows[lo*v.dim : hi*v.dim]
 	}
-	if w.wide == nil {
-		w.wide = make([]float32, min(vectorRows, w.v.n)*w.v.dim)
+	if need := (hi - lo) * w.v.dim; cap(w.wide) < need { // only the last block of a span is smaller
+		w.wide = make([]float32, need)
 	}
 	wide := w.wide[:(hi-lo)*w.v.dim]
 	w.v.half.widen(wide, lo, w.v.dim)
