@@ -8,7 +8,7 @@ import (
 )
 
 // VectorsBF16 is Vectors for rows in bfloat16, which take half the memory; queries are float32. Rows are widened block by block, which
-// takes time: on two cores of Zen 5 a search takes two to three times as long as among rows of float32.
+// takes time: on two cores of Zen 5 one query takes as long as among rows of float32, and each of many twice as long.
 type VectorsBF16 struct{ v Vectors }
 
 // halfRows are rows in bfloat16.
