@@ -3,6 +3,7 @@ package neighbor
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/simd"
@@ -107,6 +108,11 @@ func (v *Vectors) search(op string, index []int32, score, queries []float32, k i
 	}
 	searchRows(index, score, v.n, q, k, v.by, func(first, last, lo, hi int) []nearest {
 		w := vectorSearch{v: v, queries: queries[first*v.dim : last*v.dim]}
+		if v.half != nil { // fresh memory for each span would take as long as the search
+			wide := widened.Get().(*[]float32)
+			w.wide = *wide
+			defer func() { *wide = w.wide; widened.Put(wide) }()
+		}
 		w.run(lo, hi, k)
 		return w.best
 	})
@@ -178,6 +184,9 @@ type vectorSearch struct {
 	exact   [vectorRows]float32
 	wide    []float32 // a block of rows that are kept in bfloat16
 }
+
+// widened has the blocks of earlier searches.
+var widened = sync.Pool{New: func() any { return new([]float32) }}
 
 // block returns rows lo .. hi-1.
 func (w *vectorSearch) block(lo, hi int) []float32 {

@@ -7,8 +7,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// VectorsBF16 is Vectors for rows in bfloat16, which take half the memory; queries are float32. Rows are widened block by block, which
-// takes time: on two cores of Zen 5 one query takes as long as among rows of float32, and each of many twice as long.
+// VectorsBF16 is Vectors for rows in bfloat16, which take half the memory; queries are float32. Rows are widened block by block: on two
+// cores of Zen 5, where 77 MB of rows do not fit in the caches, one query takes .7 of the time among rows of float32, many take 1.07.
 type VectorsBF16 struct{ v Vectors }
 
 // halfRows are rows in bfloat16.
