@@ -69,7 +69,7 @@ func (v *VectorsBF16) Search(index []int32, score, queries []float32, k int) {
 }
 
 // VectorsI8 is Vectors for rows and queries of 8-bit integers: a quarter of float32's memory, and comparisons that are exact sums. Numbers
-// are taken as they are; who makes integers of floats with scales of its own orders by DotProduct and Cosine with one scale for all rows.
+// are taken as they are, so floats that were scaled to integers need one scale for all rows; for Cosine each row may have its own.
 type VectorsI8 struct {
 	n, dim int
 	by     Similarity
