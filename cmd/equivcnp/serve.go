@@ -23,7 +23,7 @@ import (
 
 // serveFlags are the flags of equivcnp serve.
 type serveFlags struct {
-	models                             []string
+	models, proxies                    []string
 	listen, metrics, pprof, config     string
 	memory, planMemory, body           string
 	precision, plans, logLevel         string
@@ -93,6 +93,7 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.key, "tls-key", "", "PEM file of its key")
 	fl.StringVar(&f.clientCA, "tls-client-ca", "", "PEM file of authorities, one of which must have signed the certificate of a client")
 	fl.StringVar(&f.tokenFile, "token-file", "", "file with the bearer token that requests need")
+	fl.StringSliceVar(&f.proxies, "proxies", nil, "networks of proxies whose X-Forwarded-For names the client, for example 10.0.0.0/8")
 	fl.StringVar(&f.logLevel, "log", "info", "level of the log: debug (each inference), info, warn or error")
 	fl.BoolVar(&f.access, "access-log", false, "log each request: id, client, status, traceparent")
 }
@@ -146,6 +147,9 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 		return opt, limits, cli.Usagef("--tls-key needs --tls-cert")
 	case f.clientCA != "" && f.cert == "":
 		return opt, limits, cli.Usagef("--tls-client-ca needs --tls-cert and --tls-key")
+	}
+	if opt.Proxies, err = serve.ParseProxies(f.proxies); err != nil {
+		return opt, limits, flagged(err)
 	}
 	if opt.Models, opt.Folders, err = serve.Sources(f.models); err != nil {
 		return opt, limits, flagged(err)

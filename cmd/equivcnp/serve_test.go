@@ -132,6 +132,7 @@ func TestServeUsage(t *testing.T) {
 		{"--batch 3000000000", 2, "--batch is 3000000000, need 1 to"},
 		{"--slots 5000", 2, "--slots is 5000, need 1 to 1024"},
 		{"--queue 3000000000", 2, "--queue is 3000000000, need 0 to"},
+		{"--model rbf-equivcnp --proxies 10.0.0.0/8,proxy", 2, `--proxies "proxy": need an address or a network, for example 10.0.0.0/8`},
 		{"--model rbf-equivcnp --max-connections 3000000000", 2, "--max-connections is 3000000000, need 0 to"},
 		{"--model rbf-equivcnp --linger 48h", 2, "--linger is 48h0m0s, need 0s to 24h0m0s"},
 		{"--timeout -1s", 2, "--timeout"},

@@ -40,10 +40,12 @@ func (s *Server) accessed(next http.Handler) http.Handler {
 		}
 		start, seen := time.Now(), &statusWriter{ResponseWriter: w}
 		next.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), accessKey{}, a)))
-		attrs := []any{"id", a.id, "client", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "protocol", r.Proto, "status",
+		client, proxy := s.from(r)
+		attrs := []any{"id", a.id, "client", client, "method", r.Method, "path", r.URL.Path, "protocol", r.Proto, "status",
 			seen.status(),
 			"bytes", seen.bytes, "seconds", time.Since(start).Seconds()}
 		for _, more := range []struct{ key, value string }{{"model", a.model}, {"grpc", a.code},
+			{"proxy", proxy},
 			{"traceparent", r.Header.Get("Traceparent")},
 			{"agent", r.UserAgent()}} {
 			if more.value != "" {
@@ -55,6 +57,14 @@ func (s *Server) accessed(next http.Handler) http.Handler {
 		}
 		s.log.Log(r.Context(), slog.LevelInfo, "access", attrs...)
 	})
+}
+
+// from is how the log names the client of a request, and the trusted proxy that it came through, "" without.
+func (s *Server) from(r *http.Request) (client, proxy string) {
+	if address, forwarded := senderOf(r, s.opt.Proxies); forwarded {
+		return address.String(), r.RemoteAddr
+	}
+	return r.RemoteAddr, ""
 }
 
 // statusWriter notes the status and the size of an answer.

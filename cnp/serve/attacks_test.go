@@ -209,7 +209,7 @@ func TestAnnounced(t *testing.T) {
 
 // TestShare: the requests of one connection hold half of what there is for all, unless there is but one.
 func TestShare(t *testing.T) {
-	g := &bytesGauge{limit: 1000, metrics: newMetrics(Options{})}
+	g := &bytesGauge{limit: 1000, clients: map[string]*share{}, metrics: newMetrics(Options{})}
 	mine, other := context.WithValue(t.Context(), shareKey{}, &share{}), context.WithValue(t.Context(), shareKey{}, &share{})
 	a := g.open(mine)
 	require.NoError(t, a.take(800), "it is alone")
@@ -231,6 +231,44 @@ func TestShare(t *testing.T) {
 	a.release()
 	b.release()
 	require.EqualValues(t, 300, g.used)
+}
+
+// TestShareOfClient: a client with many connections leaves room for others, more of it once they are there.
+func TestShareOfClient(t *testing.T) {
+	g := &bytesGauge{limit: 6400, clients: map[string]*share{}, metrics: newMetrics(Options{})}
+	open := func(client string) *reservation {
+		ctx := context.WithValue(t.Context(), shareKey{}, &share{}) // a connection of its own
+		return g.open(context.WithValue(ctx, clientKey{}, client))
+	}
+	var greedy []*reservation
+	for range 60 {
+		r := open("greedy")
+		greedy = append(greedy, r)
+		if err := r.take(100); err != nil {
+			require.Equal(t, "share", asFailure(err).reason)
+		}
+	}
+	require.EqualValues(t, 4800, g.used, "three quarters")
+	modest := open("modest")
+	require.NoError(t, modest.take(100))
+	for _, r := range greedy[:20] {
+		r.release()
+	}
+	require.EqualValues(t, 2900, g.used)
+	left := open("greedy")
+	require.NoError(t, left.take(400))
+	require.Equal(t, "share", asFailure(left.take(1)).reason, "half while others are there")
+	modest.release()
+	require.NoError(t, left.take(1))
+	left.release()
+	for _, r := range greedy[20:] {
+		r.release()
+	}
+	require.Zero(t, g.used)
+	require.Empty(t, g.clients)
+	alone := open("greedy")
+	require.NoError(t, alone.take(5600), "one request may hold what one may")
+	alone.release()
 }
 
 // TestTimeoutClamped: no request has more time than the server's timeout.

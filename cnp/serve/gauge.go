@@ -12,10 +12,11 @@ import (
 type bytesGauge struct {
 	mu          sync.Mutex
 	used, limit int64
+	clients     map[string]*share // that have requests
 	metrics     *metrics
 }
 
-// share counts what the requests of one connection have reserved. Its fields are guarded by the gauge's mutex.
+// share counts what the requests of one connection, or of one client, have reserved. Its fields are guarded by the gauge's mutex.
 type share struct {
 	used     int64
 	requests int
@@ -28,19 +29,28 @@ type shareKey struct{}
 type reservation struct {
 	gauge *bytesGauge
 	share *share // nil: the request came over no connection that is counted
+	name  string // of the client; empty: nobody said
+	own   *share // the client's
 	conn  *countedConn
 	bytes int64
 }
 
 // open begins the reservation of a request.
 func (g *bytesGauge) open(ctx context.Context) *reservation {
-	r := &reservation{gauge: g, conn: connOf(ctx)}
+	r := &reservation{gauge: g, conn: connOf(ctx), name: clientIn(ctx)}
 	r.conn.add(1, 0)
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if r.share, _ = ctx.Value(shareKey{}).(*share); r.share != nil {
-		g.mu.Lock()
 		r.share.requests++
-		g.mu.Unlock()
 	}
+	if r.own = g.clients[r.name]; r.own == nil {
+		r.own = &share{}
+		if r.name != "" {
+			g.clients[r.name] = r.own
+		}
+	}
+	r.own.requests++
 	return r
 }
 
@@ -53,7 +63,16 @@ func (g *bytesGauge) room(bytes int64) int64 {
 	return g.limit - g.limit/8
 }
 
-// take reserves bytes, or refuses. Requests that share a connection may hold half of the gauge together, unless there is but one.
+// forOne is what the requests of one client may hold together: a quarter stays for those that come, and half where others are there.
+func (g *bytesGauge) forOne() int64 {
+	if len(g.clients) > 1 {
+		return g.limit / 2
+	}
+	return g.limit - g.limit/4
+}
+
+// take reserves bytes, or refuses. Requests that share a connection may hold half of the gauge together, those of one client that or
+// three quarters; a request that has no other of its client beside it may hold more.
 func (r *reservation) take(n int64) error {
 	g := r.gauge
 	g.mu.Lock()
@@ -70,8 +89,15 @@ func (r *reservation) take(n int64) error {
 			return overloaded("share", time.Second, "requests of %v are under way on this connection, at most %v may be", cnp.Bytes(s.used),
 				cnp.Bytes(g.limit/2))
 		}
-		s.used += n
 	}
+	if most := g.forOne(); r.own.requests > 1 && r.own.used+n > most {
+		return overloaded("share", time.Second, "requests of %v are under way from this client, at most %v may be", cnp.Bytes(r.own.used),
+			cnp.Bytes(most))
+	}
+	if r.share != nil {
+		r.share.used += n
+	}
+	r.own.used += n
 	r.bytes += n
 	g.used += n
 	g.metrics.bytes.Set(float64(g.used))
@@ -98,6 +124,10 @@ func (r *reservation) release() {
 	if s := r.share; s != nil {
 		s.used -= r.bytes
 		s.requests--
+	}
+	r.own.used -= r.bytes
+	if r.own.requests--; r.own.requests == 0 {
+		delete(g.clients, r.name)
 	}
 	g.used -= r.bytes
 	r.bytes = 0

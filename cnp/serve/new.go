@@ -34,7 +34,7 @@ func New(opt Options) (*Server, error) {
 	s.queue = newQueue(opt.Slots, opt.Batch, opt.Waiting, s.log, s.metrics)
 	s.queue.most = opt.Compute
 	s.plans = newPlans(ctx, opt.Memory-requests, opt.PlanMemory, opt.Precision, opt.Slots, s.log, s.metrics)
-	s.bytes = &bytesGauge{limit: requests, metrics: s.metrics}
+	s.bytes = &bytesGauge{limit: requests, clients: map[string]*share{}, metrics: s.metrics}
 	s.models.Store(&map[string]*model{})
 	s.failures.Store(&map[string]string{})
 	s.handler = s.routes()

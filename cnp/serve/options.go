@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"net/netip"
 	"reflect"
 	"time"
 
@@ -39,6 +40,9 @@ type Options struct {
 	// Token, if not empty, is the bearer token that every request but those for health must bring. TokenFile names a file that holds it
 	// instead, which is read again when it changes, and by Reload.
 	Token, TokenFile string
+	// Proxies are the networks of proxies whose header X-Forwarded-For is believed: it tells the clients apart, which otherwise are one
+	// that sends all that comes through a proxy. ParseProxies reads them.
+	Proxies []netip.Prefix
 	// Access writes a line of the log, at level info, for every request.
 	Access bool
 

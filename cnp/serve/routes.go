@@ -102,12 +102,13 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		}
 		if token := s.token.Load(); token != nil && !open(r.URL.Path) && !token.fits(r.Header.Get("Authorization")) {
 			s.metrics.refused.WithLabelValues("token").Inc()
-			s.denied.warn(s.log, r)
+			client, _ := s.from(r)
+			s.denied.warn(s.log, client, r.URL.Path)
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			writeFailure(w, r, &failure{status: http.StatusUnauthorized, code: connect.CodeUnauthenticated,
 				text: "a bearer token is needed"})
 			return
 		}
-		next.ServeHTTP(w, withClient(r))
+		next.ServeHTTP(w, s.withClient(r))
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -96,12 +95,12 @@ type denied struct {
 	n    int
 }
 
-func (d *denied) warn(log *slog.Logger, r *http.Request) {
+func (d *denied) warn(log *slog.Logger, client, path string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.n++
 	if now := time.Now(); now.Sub(d.last) >= time.Second {
-		log.Warn("requests without the token", "requests", d.n, "client", r.RemoteAddr, "path", r.URL.Path)
+		log.Warn("requests without the token", "requests", d.n, "client", client, "path", path)
 		d.last, d.n = now, 0
 	}
 }

@@ -2,53 +2,10 @@ package serve
 
 import (
 	"cmp"
-	"context"
 	"maps"
-	"net/http"
-	"net/netip"
 	"slices"
-	"strings"
 	"time"
 )
-
-// clientKey is the context's key of the client that sent a request.
-type clientKey struct{}
-
-// clientOf names who sent a request: by the certificate that was brought, which several connections and machines may have, or else by
-// the address of the connection. Of an address of IPv6 its network of 64 bits counts, since a machine may take any address of that.
-// Headers that a proxy would add say nothing, as every client can write them.
-func clientOf(r *http.Request) string {
-	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
-		c := r.TLS.PeerCertificates[0]
-		name := []string{c.Subject.String()}
-		for _, u := range c.URIs {
-			name = append(name, u.String())
-		}
-		return strings.Join(append(append(name, c.DNSNames...), c.EmailAddresses...), " ")
-	}
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	address := at.Addr().Unmap().WithZone("")
-	if address.Is6() {
-		if network, err := address.Prefix(64); err == nil {
-			return network.String()
-		}
-	}
-	return address.String()
-}
-
-// withClient says in a request's context who sent it.
-func withClient(r *http.Request) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), clientKey{}, clientOf(r)))
-}
-
-// clientIn is who sent the request of a context, "" where nobody said so.
-func clientIn(ctx context.Context) string {
-	name, _ := ctx.Value(clientKey{}).(string)
-	return name
-}
 
 // class is what clients take turns among: the jobs of a model that take long, or those that do not, which are computed beside them.
 type class struct {

@@ -2,13 +2,9 @@ package serve
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -202,23 +198,6 @@ func TestClientTimes(t *testing.T) {
 		}
 		wait.Wait()
 	})
-}
-
-// TestClientOf: who sent a request is told by the certificate, or else by the address without its port.
-func TestClientOf(t *testing.T) {
-	for address, want := range map[string]string{"192.0.2.1:123": "192.0.2.1", "[::ffff:192.0.2.1]:5": "192.0.2.1",
-		"[2001:db8:1:2:3:4:5:6]:7": "2001:db8:1:2::/64", "[fe80::1%eth0]:8": "fe80::/64", "@": "@"} {
-		require.Equal(t, want, clientOf(&http.Request{RemoteAddr: address, TLS: &tls.ConnectionState{}}))
-	}
-	of := func(c x509.Certificate) string {
-		return clientOf(&http.Request{RemoteAddr: "192.0.2.1:1", TLS: &tls.ConnectionState{PeerCertificates: []*x509.Certificate{&c}}})
-	}
-	require.Equal(t, of(x509.Certificate{Subject: pkix.Name{CommonName: "a"}}), of(x509.Certificate{Subject: pkix.Name{CommonName: "a"}}))
-	named := map[string]bool{of(x509.Certificate{Subject: pkix.Name{CommonName: "a"}}): true,
-		of(x509.Certificate{Subject: pkix.Name{CommonName: "b"}}):                                   true,
-		of(x509.Certificate{DNSNames: []string{"a"}}):                                               true,
-		of(x509.Certificate{URIs: []*url.URL{{Scheme: "spiffe", Host: "example.org", Path: "/a"}}}): true}
-	require.Len(t, named, 4)
 }
 
 // TestClientOfRequests: jobs know who sent them, over both protocols.
