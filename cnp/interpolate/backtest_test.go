@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
@@ -52,6 +53,7 @@ func TestBacktest(t *testing.T) {
 		require.Equal(t, origins*steps, written.Rows())
 		x := b.all[0][0].x
 		var density, crps, absolute, naive, seasonal, scaled, covered float64
+		var plain, repeated ForecastScore // naive and seasonal naive
 		for k := range origins {
 			known := len(y) - steps - (origins-1-k)*stride
 			own, values, err := b.in.options(Options{Positive: positive})
@@ -68,7 +70,10 @@ func TestBacktest(t *testing.T) {
 				scale += math.Abs(y[i]-y[i-12]) / float64(known-12)
 			}
 			lo, hi := p.Quantile(0.025), p.Quantile(0.975)
+			plainStd, seasonStd := rootOfDifferences(y[:known], 1), rootOfDifferences(y[:known], 12)
 			for i := range steps {
+				plain.add(scoredByIntegral(y[known+i], y[known-1], plainStd*math.Sqrt(float64(i+1))))
+				repeated.add(scoredByIntegral(y[known+i], y[known-12+i%12], seasonStd*math.Sqrt(float64(i/12+1))))
 				v := y[known+i]
 				e := math.Abs(v - p.Mean[i])
 				absolute, scaled = absolute+e, scaled+e/scale
@@ -95,9 +100,45 @@ func TestBacktest(t *testing.T) {
 		require.InDelta(t, covered/n, got.Coverage95, 1e-9)
 		require.InDelta(t, naive/n, out.Naive.Overall.MAE, 1e-9)
 		require.InDelta(t, seasonal/n, out.SeasonalNaive.Overall.MAE, 1e-9)
+		for _, c := range []struct{ want, got ForecastScore }{{plain, out.Naive.Overall}, {repeated, out.SeasonalNaive.Overall}} {
+			require.InDelta(t, c.want.LogLikelihood/n, c.got.LogLikelihood, 1e-9)
+			require.InDelta(t, c.want.CRPS/n, c.got.CRPS, 1e-4)
+			require.InDelta(t, c.want.Coverage95/n, c.got.Coverage95, 1e-9)
+		}
 		require.Len(t, out.Model.Steps, steps)
 		require.Equal(t, origins, out.Model.Steps[13].Values)
 	}
+}
+
+// rootOfDifferences is the root mean square of what values so many steps before miss.
+func rootOfDifferences(y []float64, back int) float64 {
+	sum := 0.0
+	for i, v := range y[back:] {
+		sum += (v - y[i]) * (v - y[i]) / float64(len(y)-back)
+	}
+	return math.Sqrt(sum)
+}
+
+// scoredByIntegral scores a normal forecast by gonum's distribution, CRPS by its definition.
+func scoredByIntegral(y, mean, std float64) (s ForecastScore) {
+	d := distuv.Normal{Mu: mean, Sigma: std}
+	s.LogLikelihood = d.LogProb(y)
+	const parts = 1 << 14
+	for _, side := range [][2]float64{{min(mean-9*std, y), y}, {y, max(mean+9*std, y)}} {
+		h := (side[1] - side[0]) / parts
+		for i := range parts {
+			v := side[0] + (float64(i)+0.5)*h
+			miss := d.CDF(v)
+			if v > y {
+				miss--
+			}
+			s.CRPS += h * miss * miss
+		}
+	}
+	if p := d.CDF(y); p >= 0.025 && p <= 0.975 {
+		s.Coverage95 = 1
+	}
+	return s
 }
 
 // TestBacktestOfTasks: each task and output has series of its own, with missing values, unsorted rows and repeated times, and what is too
