@@ -64,7 +64,8 @@ const (
 	// without one), and no end: points, 1/PointsPerUnit apart, are computed as far away from a target as they have any influence on
 	// it, and only there. A prediction depends on the task's context and on the target, bit for bit, and moves with them, as far
 	// as their coordinates' rounding allows. Targets may lie anywhere: beyond the reach of the context the prediction is
-	// that without a context. For new models under T(1) whose targets are queries.
+	// that without a context. The latter is constant in models with Levels; in others it changes a little with the place
+	// between two lattice points. For new models under T(1) whose targets are queries.
 	PlacementContext Placement = "context"
 	// PlacementSphere is for points on the sphere, under SO(3): latitude and longitude in degrees where DimX is 2, unit vectors where it is
 	// 3. The lattice is neighbor.SphereLattice of 4π·PointsPerUnit² points, so that a unit is a radian, and stays where it is: a prediction

@@ -57,9 +57,11 @@
 //
 // Moving context and targets by an element of the model's group moves the prediction with them, up to rounding, as long
 // as the points that carry the features move too. With PointsPerUnit 0 the context carries them, and this holds for any
-// group. A lattice follows the data under translations, up to rounding: the lattice of each task under
-// PlacementContext, that of the whole batch under PlacementBatch. (Where the distance of two lattice points equals the
-// radius, as in the authors' models, rounding under PlacementBatch changes neighbourhoods, and so has a larger effect.)
+// group, but for what a point in the centre of rotations is a neighbour of (group.SO2). A lattice follows the data under
+// translations, up to rounding: the lattice of each task under PlacementContext, that of the whole batch under
+// PlacementBatch. Without a context there is nothing to follow, and the lattice under PlacementContext lies at 0.
+// (Where the distance of two lattice points equals the radius, as in the authors' models, rounding under PlacementBatch
+// changes neighbourhoods, and so has a larger effect.)
 // A lattice and the box around it do not follow rotations and scalings, and the prediction changes accordingly: when
 // the data are rotated by random angles, the mean of a random SO(2) model with large outputs moves by 1.1, 0.6, 0.3 and
 // 0.3 of its standard deviation over the targets at 1, 2, 4 and 8 points per unit (TestLatticeResidual). A pixel grid

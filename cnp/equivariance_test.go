@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -257,6 +258,52 @@ func TestEquivarianceOfImages(t *testing.T) {
 				requireSame(t, fmt.Sprintf("g %d = %v:", i, a), predict(act(t, g, a, x)), want)
 			}
 		})
+	}
+}
+
+// TestEquivarianceAtCentre: the centre of rotations has no angle. Below a radius of 1-alpha, 0.7, it is a neighbour of
+// itself alone, and predictions turn with points and pixels that lie there as well; above it they do not, which
+// docs/equivariance.md says.
+func TestEquivarianceAtCentre(t *testing.T) {
+	setRadii := func(ps []layers.Param[float64], r float64) {
+		for _, p := range ps {
+			if strings.HasSuffix(p.Name, ".r") {
+				p.Data[0] = r
+			}
+		}
+	}
+	for _, radius := range []float64{0.65, 0.95} {
+		m := pointModel[float64](t, "SO(2)", 1)
+		setRadii(m.State(), radius)
+		b := randomBatch[float64](rand.New(rand.NewPCG(7, 8)), 1, 12, 9, 2, 2)
+		copy(b.XContext[6:8], []float64{0, 0})
+		copy(b.XTarget[4:6], []float64{0, 0})
+		want, err := m.Predict(context.Background(), b)
+		require.NoError(t, err)
+		moved := *b
+		a := []float64{0.3}
+		moved.XContext, moved.XTarget = act(t, m.group, a, b.XContext), act(t, m.group, a, b.XTarget)
+		got, err := m.Predict(context.Background(), &moved)
+		require.NoError(t, err)
+
+		const size = 9 // odd: the middle pixel lies in the centre
+		images := imageModel[float64](t, "SO(2)", 1, 1)
+		setRadii(images.State(), radius)
+		im := randomImages[float64](rand.New(rand.NewPCG(10, 2)), 1, 1, size, size)
+		whole, err := images.Complete(context.Background(), im)
+		require.NoError(t, err)
+		turned := *im
+		turned.Pixels, turned.Mask = rotate(im.Pixels, size), rotate(im.Mask, size)
+		quarter, err := images.Complete(context.Background(), &turned)
+		require.NoError(t, err)
+		whole = &Prediction[float64]{Mean: rotate(whole.Mean, size), Std: rotate(whole.Std, size)}
+		if radius < 0.7 {
+			requireSame(t, "points", got, want)
+			requireSame(t, "pixels", quarter, whole)
+			continue
+		}
+		require.Greater(t, largest(got.Mean, want.Mean), 1e-6, "points")
+		require.Greater(t, largest(quarter.Mean, whole.Mean), 1e-6, "pixels")
 	}
 }
 

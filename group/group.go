@@ -31,7 +31,9 @@
 //     SE(2) (θ, t_x, t_y), the angle first; Sim(2) (log r, θ, t_x, t_y); SO(3) the rotation vector; SE(3) (rotation vector,
 //     translation part). Quaternions, where they occur, are (w, x, y, z).
 //   - The relative pose of i as seen from j is [log(u_j⁻¹ u_i), q_i, q_j], in this order. It is invariant under the
-//     action of the group on both points, and it is all that a convolution knows about the two positions.
+//     action of the group on both points, and it is all that a convolution knows about the two positions. A point that
+//     more of the group leaves where it is than the stabiliser that the lifts sample, as rotations do the centre, has no
+//     group element of its own: there the group's comment says what becomes of its poses.
 //   - The distance of i and j is α·|one part of the pose| + (1-α)·|the other part|; each group's doc comment says which.
 //     It is a sum, not a root of squares, and need not be symmetric.
 //   - Angles are radians in [-π, π]; a relative angle of half a turn, to rounding, is +π (see relativeAngle). Geometry is

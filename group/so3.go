@@ -16,7 +16,8 @@ import (
 // The rotations about the x axis fix the origins. A lift is a rotation about the x axis by an angle that is uniform in [-π, π),
 // followed by the shortest rotation from the x axis to x; so lifts sample the rotations that take the origin to x uniformly. If x
 // is opposite to the x axis, every half turn about an axis across it is shortest, and the one about the z axis is taken. The
-// origin of space is lifted like a point on the positive x axis. (The authors' code takes the angle of a random rotation of
+// origin of space is lifted like a point on the positive x axis, so its poses with points near it change when these are
+// turned. (The authors' code takes the angle of a random rotation of
 // space, which prefers half turns, and no rotation at all for x opposite to the x axis.)
 type SO3 struct{ weights }
 
