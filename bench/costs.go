@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -128,7 +129,7 @@ a file. Times are the shortest of several, after a first one.`,
 			if one != "" {
 				return costsOf(cmd, only, one, times)
 			}
-			if err := within("times", times, mostTimes); err != nil {
+			if err := errors.Join(within("times", times, mostTimes), writable(out)); err != nil {
 				return err
 			}
 			return tableOfCosts(cmd, only, out, times, asJSON)

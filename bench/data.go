@@ -85,7 +85,7 @@ type dataLine struct {
 
 func (f *dataFlags) run(ctx context.Context, r *report) error {
 	if err := errors.Join(within("rows", f.rows, 1<<24), within("side", f.side, 1<<14), within("wide", f.wide, 1<<16),
-		within("times", f.times, 100)); err != nil {
+		within("times", f.times, 100), writable(f.out)); err != nil {
 		return err
 	}
 	for _, p := range []struct{ flag, path string }{{"program", f.program}, {"beam", f.beam}} {

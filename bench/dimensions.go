@@ -90,6 +90,9 @@ Markdown, or with --out puts it into a file of "bench costs", in the place of an
 				}
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(row)
 			}
+			if err := writable(out); err != nil {
+				return err
+			}
 			return tableOfDimensions(cmd, out, times)
 		},
 	}

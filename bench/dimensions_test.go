@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,6 +30,28 @@ func TestDimensions(t *testing.T) {
 	}
 	_, err := measureDimension(t.Context(), "nothing", 1)
 	require.ErrorContains(t, err, "no case")
+}
+
+// TestWritable: a table that cannot be written is said before anything is measured, and looking leaves no file.
+func TestWritable(t *testing.T) {
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there.md")
+	require.NoError(t, os.WriteFile(there, []byte("kept"), 0o666))
+	require.NoError(t, writable(""))
+	require.NoError(t, writable(there))
+	kept, err := os.ReadFile(there)
+	require.NoError(t, err)
+	require.Equal(t, "kept", string(kept))
+	fresh := filepath.Join(dir, "fresh.md")
+	require.NoError(t, writable(fresh))
+	require.NoFileExists(t, fresh)
+
+	missing := filepath.Join(dir, "missing", "a.md")
+	for name, cmd := range map[string]*cobra.Command{"costs": costsCommand(), "dimensions": dimensionsCommand(), "data": dataCommand()} {
+		cmd.SetArgs([]string{"--out", missing})
+		cmd.SilenceUsage = true
+		require.ErrorContains(t, cmd.Execute(), "--out: open "+missing, name)
+	}
 }
 
 // TestCostParts: the commands of the file's two parts leave each other's as it is.

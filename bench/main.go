@@ -14,8 +14,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"regexp"
@@ -102,6 +104,23 @@ func within(flag string, x, most int) error {
 		return fmt.Errorf("--%s %d: need 1 to %d", flag, x, most)
 	}
 	return nil
+}
+
+// writable returns an error unless the file that --out names, if any, can be written. It is asked first, as what is to be
+// written takes minutes to measure.
+func writable(out string) error {
+	if out == "" {
+		return nil
+	}
+	_, before := os.Stat(out)
+	f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	if errors.Is(before, fs.ErrNotExist) {
+		defer os.Remove(out)
+	}
+	return f.Close()
 }
 
 // The largest values that flags accept.
