@@ -577,12 +577,15 @@ func (g *gemmTile) turns(n, rows, vectors int, transposed, fetch bool, done stri
 
 // rounds returns how many steps a turn of each of a tile's loops takes; the loops follow each other. Long rounds leave
 // more ports to the FMA, and the machine predicts the end of a loop with fewer turns: single steps made AVX-512 up to 7
-// % slower. Tiles of one vector over a transposed A, and lower tiles, are so rare that their code is kept short.
+// % slower. In tiles of one vector, whose rows take a load each, rounds of four are as fast as of eight. Those over a transposed A, and
+// lower tiles, are so rare that their code is kept short.
 func (g *gemmTile) rounds(rows, vectors int, transposed bool) []int {
 	wide := g.fn.Level == x86.AVX512
 	switch top := rows == g.maxRows(vectors); {
 	case transposed && (vectors == 1 || wide && rows < g.maxRows(vectors)):
 		return []int{1}
+	case top && vectors == 1:
+		return []int{4, 1}
 	case top && (wide || !transposed):
 		return []int{gemmRound, 1}
 	case top:
