@@ -21,6 +21,8 @@
 //	Gemm GemmNT GemmTN                      products of matrices           dense layers; NT and TN give the gradients to input and weights
 //	Gemv GemvT                              a matrix times a vector        a layer for one input, solvers
 //	Pack PackTransposed GemmPacked          A·B + bias, B packed once      inference: the same weights for many inputs
+//	GemmNTI8 PackI8 GemmPackedI8            products of 8-bit integers,    many vectors and many others, quantised layers
+//	                                        exact in int32
 //	GemmRuns                                many products of a few rows    mixtures of experts, sparse convolution on voxels
 //	WeightNet DenseSwish                    an MLP, rows kept in a cache   convolution weights from relative positions; small MLPs
 //	SquaredL2Rows... DotRows...             one vector and the rows of a   search among stored vectors, in float32,
@@ -55,6 +57,7 @@
 //	Gemm GemmNT GemmTN GemmPacked           all                all
 //	Gemv GemvT                              all                all
 //	GemmRuns                                AVX2 AVX512        AVX2 AVX512; elsewhere one GemmF.. after the other
+//	GemmNTI8 GemmPackedI8                   AVX512 where there is AVX512_VNNI; elsewhere by DotRowsI8
 //	WeightedMoments Norm NormSums NormGrad  all                AVX2 AVX512
 //	Adam                                    all                all
 //	WeightNet DenseSwish                    all                by GemmPacked
@@ -78,8 +81,9 @@
 //     "simd: GemmF32: len(a) = 11, need 12". Bad numbers never panic: NaN in, NaN out.
 //   - Accuracy: eps is the distance from 1 to the next larger number, 2^-23 in float32 and 2^-52 in float64. Bounds on
 //     sums of products hold where products and partial sums stay within the range of normal numbers.
-//   - Memory: nothing is allocated, no goroutine is started, and no byte outside the given slices is read. Pack and the
-//     constructors of plans allocate what they return; NewDepthwisePlan starts goroutines, as many as GOMAXPROCS says.
+//   - Memory: nothing is allocated, no goroutine is started, and no byte outside the given slices is read. Pack, PackI8 and the
+//     constructors of plans allocate what they return, GemmNTI8 what PackI8 does; NewDepthwisePlan starts goroutines, as many as
+//     GOMAXPROCS says.
 //   - Reproducibility: at one Level on one machine type the same inputs give the same bits. An elementwise result does
 //     not depend on the element's position or the slice's length; a result row does not depend on which rows are
 //     computed in the same call. So a caller may cut work into chunks of rows for its goroutines as it likes.

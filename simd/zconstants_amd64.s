@@ -54,6 +54,7 @@ WORDS(·dataNoBiasF32, 32, 0x0, 0x0, 0x0, 0x0)
 WORDS(·dataNoBiasF32, 64, 0x0, 0x0, 0x0, 0x0)
 WORDS(·dataNoBiasF32, 96, 0x0, 0x0, 0x0, 0x0)
 GLOBL ·dataNoBiasF32(SB), RODATA|NOPTR, $128
+FOUR(·dataFlipI8, 0x8080808080808080)
 FOUR(·dataCm87, 0xc2ae0000c2ae0000)
 FOUR(·dataRoundBiasedF32, 0x4b40007f4b40007f)
 FOUR(·dataMinusExpC5, 0xbc091cc0bc091cc0)

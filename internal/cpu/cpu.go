@@ -24,6 +24,7 @@ var extensions = map[string]bool{
 	"ASIMD":    cpu.ARM64.HasASIMD,
 
 	"AVX512BF16": cpu.X86.HasAVX512BF16,
+	"AVX512VNNI": cpu.X86.HasAVX512VNNI,
 	"AMXBF16":    cpu.X86.HasAMXBF16,
 	"AMXTILE":    cpu.X86.HasAMXTile && tilesAllowed(),
 }

@@ -84,7 +84,12 @@ func Dots() bool { return level.Vectors() == AVX512 && dots }
 // instruction every other cycle, and two multiply-adds of float32 in each: they add up half as many products.
 func FastDots() bool { return Dots() && AMD }
 
+// Bytes reports whether the CPU adds up four products of bytes at a time, and the current level has AVX-512.
+func Bytes() bool { return level.Vectors() == AVX512 && vnni }
+
 var dots = len(Missing("AVX512BF16")) == 0
+
+var vnni = len(Missing("AVX512VNNI")) == 0
 
 // envLevel is the environment variable that overrides the choice of level at start-up.
 const envLevel = "EQUIVCNP_SIMD"

@@ -15,13 +15,15 @@ const (
 	// Dots is AVX512 and sums of two products of bfloat16 numbers a lane (AVX512_BF16). It is no level by itself: level
 	// AVX512 has such functions where the machine does (cpu.Dots).
 	Dots
+	// VNNI is AVX512 and sums of four products of bytes a lane (AVX512_VNNI). Like Dots it is no level by itself (cpu.Bytes).
+	VNNI
 )
 
 // String returns the level's name as it stands in function names: expF32AVX512.
-func (l Level) String() string { return [...]string{"AVX2", "AVX512", "AMX", "Dots"}[l] }
+func (l Level) String() string { return [...]string{"AVX2", "AVX512", "AMX", "Dots", "VNNI"}[l] }
 
 // Bytes returns the size of the level's vectors.
-func (l Level) Bytes() int { return [...]int{32, 64, 64, 64}[l] }
+func (l Level) Bytes() int { return [...]int{32, 64, 64, 64, 64}[l] }
 
 // Features returns the instruction set extensions, as avo names them, that the level's functions may use. The lists
 // become internal/cpu/zlevels_amd64.go, by which a program decides whether the machine has a level; every function is held to
@@ -36,6 +38,8 @@ func (l Level) Features() []string {
 		return append(wide, tileFeatures...)
 	case Dots:
 		return append(wide, "AVX512BF16")
+	case VNNI:
+		return append(wide, "AVX512VNNI")
 	}
 	return wide
 }
