@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/simd"
@@ -36,8 +37,10 @@ type Vectors struct {
 
 const (
 	// vectorQueries and vectorRows are the sizes of a product: its result stays in the second-level cache.
-	vectorQueries = 32
+	vectorQueries = 64
 	vectorRows    = 256
+	// filterRows are looked at together for a query that may have one of its best among them.
+	filterRows = 64
 	// fewNumbers are widened at a time for few queries: they stay in the first-level cache.
 	fewNumbers = 1 << 12
 	// vectorSpan is how many rows a goroutine looks through at a time, and leastSpan how few where there would be less than
@@ -100,14 +103,17 @@ func (v *Vectors) Search(index []int32, score, queries []float32, k int) {
 
 func (v *Vectors) search(op string, index []int32, score, queries []float32, k int) {
 	q := checkSearch(op, len(index), len(score), len(queries), v.dim, k)
+	if k == 0 {
+		return
+	}
 	if v.by == Cosine {
 		queries = append([]float32(nil), queries...)
 		for i := range q {
 			normalize(queries[i*v.dim:][:v.dim])
 		}
 	}
-	searchRows(index, score, v.n, q, k, v.by, func(first, last, lo, hi int) []nearest {
-		w := vectorSearch{v: v, queries: queries[first*v.dim : last*v.dim]}
+	searchRows(index, score, v.n, q, k, v.by, func(first, last, lo, hi int, limits limits) []nearest {
+		w := vectorSearch{v: v, queries: queries[first*v.dim : last*v.dim], limits: limits}
 		if v.half != nil { // fresh memory for each span would take as long as the search
 			wide := widened.Get().(*[]float32)
 			w.wide = *wide
@@ -131,9 +137,41 @@ func checkSearch(op string, index, score, queries, dim, k int) int {
 	return q
 }
 
-// searchRows divides q queries and n rows among goroutines: run compares queries first .. last-1 with rows lo .. hi-1 and returns
-// the best of each.
-func searchRows(index []int32, score []float32, n, q, k int, by Similarity, run func(first, last, lo, hi int) []nearest) {
+// limits are costs, one for each query, that k rows are known not to exceed. Goroutines that look through different rows share them: rows
+// above are none of the best.
+type limits []atomic.Uint64
+
+func newLimits(q int) limits {
+	l := make(limits, q)
+	for i := range l {
+		l[i].Store(math.Float64bits(math.Inf(1)))
+	}
+	return l
+}
+
+// of returns what is known of a query, when h are the best of some rows.
+func (l limits) of(i int, h *nearest) float64 {
+	limit := math.Float64frombits(l[i].Load())
+	if h.full() {
+		limit = min(limit, h.dist[0])
+	}
+	return limit
+}
+
+// learn lowers the limits to what the best of some rows say.
+func (l limits) learn(best []nearest) {
+	for i := range best {
+		if h := &best[i]; h.full() {
+			for old := l[i].Load(); h.dist[0] < math.Float64frombits(old) && !l[i].CompareAndSwap(old, math.Float64bits(h.dist[0])); {
+				old = l[i].Load()
+			}
+		}
+	}
+}
+
+// searchRows divides q queries and n rows among goroutines: run compares queries first .. last-1, whose limits it gets, with rows
+// lo .. hi-1 and returns the best of each; those that are none of the best of all may be missing.
+func searchRows(index []int32, score []float32, n, q, k int, by Similarity, run func(first, last, lo, hi int, limits limits) []nearest) {
 	blocks := (q + vectorQueries - 1) / vectorQueries
 	span := vectorSpan
 	for span > leastSpan && blocks*(n/span) < vectorPieces {
@@ -141,11 +179,12 @@ func searchRows(index []int32, score []float32, n, q, k int, by Similarity, run 
 	}
 	spans := max(1, (n+span-1)/span)
 	found := make([]nearest, blocks*vectorQueries*spans) // [block, query, span]
+	known := newLimits(q)
 	parallel.For(blocks*spans, 1, func(lo, hi int) {
 		for task := lo; task < hi; task++ {
 			b, s := task/spans, task%spans
-			first := b * vectorQueries
-			for i, best := range run(first, min(first+vectorQueries, q), s*span, min((s+1)*span, n)) {
+			first, last := b*vectorQueries, min((b+1)*vectorQueries, q)
+			for i, best := range run(first, last, s*span, min((s+1)*span, n), known[first:last]) {
 				found[(first+i)*spans+s] = best
 			}
 		}
@@ -181,6 +220,8 @@ type vectorSearch struct {
 	v       *Vectors
 	queries []float32
 	best    []nearest
+	limits  limits
+	limit   [vectorQueries]float64 // the same, while a block is compared
 	exact   [vectorRows]float32
 	wide    []float32 // a block of rows that are kept in bfloat16
 }
@@ -220,22 +261,56 @@ func (w *vectorSearch) run(lo, hi, k int) {
 		}
 		return
 	}
-	products, norms := make([]float32, q*vectorRows), make([]float64, q)
+	products, norms := make([]float32, 2*q*vectorRows), make([]float64, q)
+	products, greatest := products[:q*vectorRows], products[q*vectorRows:]
 	for i := range norms {
 		norms[i] = float64(normAbove(w.queries[i*v.dim:][:v.dim]))
 	}
 	for ; lo < hi; lo += vectorRows {
 		n := min(vectorRows, hi-lo)
 		rows := w.block(lo, lo+n)
-		if !w.best[0].full() { // nothing is known yet
+		for i := range q {
+			w.limit[i] = w.limits.of(i, &w.best[i])
+		}
+		if math.IsInf(w.limit[0], 1) { // nothing is known yet
 			for i := range q {
 				w.scan(i, rows, lo)
 			}
+			w.limits.learn(w.best)
 			continue
 		}
-		simd.GemmNTF32(products, q, rows, v.dim, w.queries, v.dim, 1, 0, n, q, v.dim)
-		w.filter(rows, lo, products, norms)
+		if v.by == SquaredL2 { // |a|²/2 - a·x is how far a row is, but for what all rows of a query have
+			for j, norm := range v.norms[lo : lo+n] {
+				fill(products[j*q:][:q], -norm*norm/2)
+			}
+			simd.GemmNTF32(products, q, rows, v.dim, w.queries, v.dim, 1, 1, n, q, v.dim)
+		} else {
+			simd.GemmNTF32(products, q, rows, v.dim, w.queries, v.dim, 1, 0, n, q, v.dim)
+		}
+		for at := 0; at < n; at += filterRows {
+			last := min(at+filterRows, n)
+			part := products[at*q : last*q]
+			w.filter(rows[at*v.dim:last*v.dim], lo+at, part, columnMaxima(greatest, part, q), norms)
+		}
+		w.limits.learn(w.best)
 	}
+}
+
+func fill(dst []float32, by float32) {
+	for i := range dst {
+		dst[i] = by
+	}
+}
+
+// columnMaxima returns the largest number of each of q columns, NaN where there is one, with scratch for as many numbers as x has.
+func columnMaxima(scratch, x []float32, q int) []float32 {
+	for n := len(x) / q; n > 1; n = (n + 1) / 2 { // the second half of the rows is laid over the first
+		half := (n + 1) / 2
+		simd.MaxF32(scratch[:(n-half)*q], x[:(n-half)*q], x[half*q:n*q])
+		copy(scratch[(n-half)*q:half*q], x[(n-half)*q:half*q])
+		x = scratch
+	}
+	return x[:q]
 }
 
 // scan compares a query with rows, of which the first has number lo.
@@ -260,28 +335,42 @@ func (w *vectorSearch) scan(i int, rows []float32, lo int) {
 // filter compares queries with those of some rows whose products [rows, queries] say that they may be among the best. A
 // product of matrices and a sum over a row differ from the exact value by less than eps·|row|·|query| each, after
 // Cauchy and Schwarz, and by some of the smallest numbers where terms underflow. Where terms may overflow, one may be
-// infinite and the other not: then nothing is known of a dot product. Squared distances are no better than the least of
-// a full heap if they are infinite, so there it does not matter.
-func (w *vectorSearch) filter(rows []float32, lo int, products []float32, norms []float64) {
+// infinite and the other not: then nothing is known of a dot product. Squared distances that are infinite are above any
+// limit, so there it does not matter. Of nearly all queries the largest product of the column,
+// with the largest row, says that no row can be.
+func (w *vectorSearch) filter(rows []float32, lo int, products, greatest []float32, norms []float64) {
 	v, q := w.v, len(norms)
-	eps, tiny := float64(v.dim+16)*0x1p-23, float64(v.dim+16)*0x1p-147
-	for j := range len(rows) / v.dim {
-		r := float64(v.norms[lo+j])
-		for i, p := range products[j*q:][:q] {
-			best, norm := &w.best[i], norms[i]
-			if best.k == 0 {
-				return
+	largest := 0.0
+	for _, r := range v.norms[lo : lo+len(products)/q] {
+		largest = max(largest, float64(r)) // NaN, if there is one
+	}
+	for i, norm := range norms {
+		least := w.least(i, norm, largest)
+		if float64(greatest[i]) < least {
+			continue
+		}
+		for j, r := range v.norms[lo : lo+len(products)/q] {
+			own := least
+			if math.IsInf(least, -1) { // because of some row
+				own = w.least(i, norm, float64(r))
 			}
-			if best.full() {
-				least, known := -float64(p)-2*eps*norm*r-tiny, norm*r < 0x1p126
-				if v.by == SquaredL2 {
-					least, known = norm*norm+r*r-2*float64(p)-4*eps*(norm+r)*(norm+r)-tiny, true
-				}
-				if known && least > best.dist[0] {
-					continue
-				}
+			if !(float64(products[j*q+i]) < own) {
+				w.scan(i, rows[j*v.dim:][:v.dim], lo+j)
 			}
-			w.scan(i, rows[j*v.dim:][:v.dim], lo+j)
 		}
 	}
+}
+
+// least returns the product with query i, for SquaredL2 less half of the row's square, that a row of at most length r must have, or else is
+// surely above the query's limit.
+func (w *vectorSearch) least(i int, norm, r float64) float64 {
+	eps, tiny := float64(w.v.dim+16)*0x1p-23, float64(w.v.dim+16)*0x1p-147
+	least, known := -w.limit[i]-2*eps*norm*r-tiny, norm*r < 0x1p126
+	if w.v.by == SquaredL2 {
+		least, known = (norm*norm-w.limit[i]-4*eps*(norm+r)*(norm+r)-tiny)/2, r < 0x1p62
+	}
+	if !known {
+		return math.Inf(-1)
+	}
+	return least
 }

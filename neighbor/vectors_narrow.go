@@ -3,12 +3,15 @@ package neighbor
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/equivcnp/equivcnp/internal/search"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
 // VectorsBF16 is Vectors for rows in bfloat16, which take half the memory; queries are float32. Rows are widened block by block: on two
-// cores of Zen 5, where 77 MB of rows do not fit in the caches, one query takes .7 of the time among rows of float32, many take 1.07.
+// cores of Zen 4, where 77 MB of rows do not fit in the caches, one query takes .7 of the time among rows of float32, and 64 as long
+// (BenchmarkVectors).
 type VectorsBF16 struct{ v Vectors }
 
 // halfRows are rows in bfloat16.
@@ -69,12 +72,17 @@ func (v *VectorsBF16) Search(index []int32, score, queries []float32, k int) {
 }
 
 // VectorsI8 is Vectors for rows and queries of 8-bit integers: a quarter of float32's memory, and comparisons that are exact sums. Numbers
-// are taken as they are, so floats that were scaled to integers need one scale for all rows; for Cosine each row may have its own.
+// are taken as they are, so floats that were scaled to integers need one scale for all rows; for Cosine each row may have its own. One
+// query takes a quarter of the time among rows of float32, and 64 at once a third where the CPU has AVX512_VNNI, elsewhere as long
+// (BenchmarkVectors).
 type VectorsI8 struct {
 	n, dim int
 	by     Similarity
 	rows   []int8
-	length []float64 // [n], for Cosine
+	square []int32    // [n], |row|², for SquaredL2
+	half   []int32    // [n], -(|row|² / 2, rounded down); 0 for others, as many as a block has rows
+	length []float64  // [n], for Cosine
+	span   [][2]int32 // for Cosine, of each block of vectorRows: the least and the largest |row|²
 }
 
 // NewVectorsI8 keeps the rows [n, dim], of which it makes a copy. Its errors are those of NewVectors, and ErrShape for so many columns
@@ -91,19 +99,38 @@ func NewVectorsI8(rows []int8, dim int, by Similarity) (*VectorsI8, error) {
 		return nil, fmt.Errorf("neighbor: NewVectorsI8: %w: rows of %d, of which sums could overflow: need at most %d", ErrShape, dim, most)
 	}
 	v := &VectorsI8{n: len(rows) / dim, dim: dim, by: by, rows: append([]int8(nil), rows...)}
-	if by == Cosine {
-		v.length = lengthsI8(v.rows, dim)
+	v.half = make([]int32, min(v.n, vectorRows))
+	switch by {
+	case SquaredL2:
+		v.square = squaresI8(v.rows, dim)
+		v.half = make([]int32, v.n)
+		for i, s := range v.square {
+			v.half[i] = -(s / 2)
+		}
+	case Cosine:
+		squares := squaresI8(v.rows, dim)
+		v.length = roots(squares)
+		for block := range slices.Chunk(squares, vectorRows) {
+			v.span = append(v.span, [2]int32{slices.Min(block), slices.Max(block)})
+		}
 	}
 	return v, nil
 }
 
-// lengthsI8 returns the length of every row.
-func lengthsI8(rows []int8, dim int) []float64 {
-	lengths, square := make([]float64, len(rows)/dim), make([]int32, 1)
-	for i := range lengths {
+// squaresI8 returns the squared length of every row.
+func squaresI8(rows []int8, dim int) []int32 {
+	squares := make([]int32, len(rows)/dim)
+	for i := range squares {
 		row := rows[i*dim:][:dim]
-		simd.DotRowsI8(square, row, dim, row)
-		lengths[i] = math.Sqrt(float64(square[0]))
+		simd.DotRowsI8(squares[i:i+1], row, dim, row)
+	}
+	return squares
+}
+
+func roots(squares []int32) []float64 {
+	lengths := make([]float64, len(squares))
+	for i, s := range squares {
+		lengths[i] = math.Sqrt(float64(s))
 	}
 	return lengths
 }
@@ -115,14 +142,34 @@ func (v *VectorsI8) Len() int { return v.n }
 // Cosine the sum divided by both lengths, rounded to float32.
 func (v *VectorsI8) Search(index []int32, score []float32, queries []int8, k int) {
 	q := checkSearch("VectorsI8.Search", len(index), len(score), len(queries), v.dim, k)
-	var lengths []float64
-	if v.by == Cosine {
-		lengths = lengthsI8(queries, v.dim)
+	if k == 0 {
+		return
 	}
-	searchRows(index, score, v.n, q, k, v.by, func(first, last, lo, hi int) []nearest {
+	var squares []int32 // of the queries
+	var lengths []float64
+	if v.by == Cosine || v.by == SquaredL2 {
+		squares = squaresI8(queries, v.dim)
+		lengths = roots(squares)
+	}
+	packed := make([]*simd.PackedI8, (q+tileColumns-1)/tileColumns)
+	if v.by != L1 && q >= packedQueries {
+		for t := range packed {
+			at := t * tileColumns
+			packed[t] = simd.PackI8(queries[at*v.dim:], v.dim, min(tileColumns, q-at), v.dim)
+		}
+	}
+	searchRows(index, score, v.n, q, k, v.by, func(first, last, lo, hi int, limits limits) []nearest {
 		best := make([]nearest, last-first)
 		for i := range best {
 			best[i].reset(k)
+		}
+		if packed[0] != nil {
+			s := tileSearch{v: v, best: best, limits: limits, packed: packed[first/tileColumns : (last+tileColumns-1)/tileColumns]}
+			if squares != nil {
+				s.squares, s.lengths = squares[first:last], lengths[first:last]
+			}
+			s.run(lo, hi)
+			return best
 		}
 		var sums [vectorRows]int32
 		for ; lo < hi; lo += vectorRows { // all queries, while the rows are in the caches
@@ -148,6 +195,93 @@ func (v *VectorsI8) Search(index []int32, score []float32, queries []int8, k int
 	})
 }
 
+const (
+	// packedQueries is from how many queries on products of matrices are worth it.
+	packedQueries = 8
+	// tileColumns is how many queries a product compares, and vectorQueries a multiple.
+	tileColumns = search.GreatestColumns
+)
+
+// tileSearch is the search of some queries through a span of rows by products of matrices.
+type tileSearch struct {
+	v        *VectorsI8
+	best     []nearest
+	limits   limits
+	packed   []*simd.PackedI8 // the queries
+	squares  []int32          // of the queries, for SquaredL2 and Cosine
+	lengths  []float64        // their roots
+	products [vectorRows * tileColumns]int32
+	greatest [tileColumns]int32
+}
+
+// run compares the queries with rows lo .. hi-1, of which lo begins a block.
+func (s *tileSearch) run(lo, hi int) {
+	v := s.v
+	for ; lo < hi; lo += vectorRows {
+		n := min(vectorRows, hi-lo)
+		for t, queries := range s.packed { // while the rows are in the caches
+			simd.GemmPackedI8(s.products[:], tileColumns, v.rows[lo*v.dim:], v.dim, queries, n)
+			for at := 0; at < n; at += filterRows {
+				s.filter(s.products[at*tileColumns:min(at+filterRows, n)*tileColumns], lo+at, t*tileColumns, queries.N())
+			}
+		}
+		s.limits.learn(s.best)
+	}
+}
+
+// filter offers rows from number lo on, by their products with queries from number first on, to those that may have one of their best
+// among them.
+func (s *tileSearch) filter(products []int32, lo, first, queries int) {
+	n := len(products) / tileColumns
+	half := s.v.half[:n]
+	if s.v.by == SquaredL2 {
+		half = s.v.half[lo : lo+n]
+	}
+	search.Greatest(s.greatest[:], products, half)
+	for c := range queries {
+		i := first + c
+		if limit := s.limits.of(i, &s.best[i]); !(s.least(i, s.greatest[c], lo/vectorRows) > limit) {
+			s.offer(i, lo, products[c:], limit)
+		}
+	}
+}
+
+// least returns a cost that no row of a block is below, by the largest product, for SquaredL2 less half of the row's square.
+func (s *tileSearch) least(i int, greatest int32, block int) float64 {
+	product := float64(greatest)
+	switch s.v.by {
+	case SquaredL2: // half of the square was rounded down
+		return float64(s.squares[i]) - 2*product
+	case Cosine: // a quotient that is rounded grows with the product, and falls with the length, or the other way round
+		length := s.v.span[block][0]
+		if product < 0 {
+			length = s.v.span[block][1]
+		}
+		return -product / (s.lengths[i] * math.Sqrt(float64(length)))
+	}
+	return -product
+}
+
+// offer offers those rows from number lo on that are not above the limit to query i, whose products are in the first column.
+func (s *tileSearch) offer(i, lo int, products []int32, limit float64) {
+	v, h := s.v, &s.best[i]
+	for j := range (len(products) + tileColumns - 1) / tileColumns {
+		p := products[j*tileColumns]
+		var cost float64
+		switch v.by {
+		case SquaredL2:
+			cost = float64(s.squares[i] + v.square[lo+j] - 2*p)
+		case Cosine:
+			cost = -float64(p) / (s.lengths[i] * v.length[lo+j])
+		default:
+			cost = -float64(p)
+		}
+		if !(cost > limit) {
+			h.offer(cost, int32(lo+j))
+		}
+	}
+}
+
 // offerSums offers sums of rows from number lo on. They come in order, so that of equal ones the first is the better.
 func (h *nearest) offerSums(sums []int32, largest bool, lo int32) {
 	for j, d := range sums {
@@ -155,7 +289,7 @@ func (h *nearest) offerSums(sums []int32, largest bool, lo int32) {
 		if largest {
 			cost = -cost
 		}
-		if !h.full() || h.k > 0 && cost < h.dist[0] {
+		if !h.full() || cost < h.dist[0] {
 			h.offer(cost, lo+int32(j))
 		}
 	}
@@ -165,7 +299,7 @@ func (h *nearest) offerSums(sums []int32, largest bool, lo int32) {
 func (h *nearest) offerCosines(products []int32, length float64, lengths []float64, lo int32) {
 	for j, d := range products {
 		cost := -float64(d) / (length * lengths[j])
-		if !h.full() || h.k > 0 && cost < h.dist[0] {
+		if !h.full() || cost < h.dist[0] {
 			h.offer(cost, lo+int32(j))
 		}
 	}

@@ -262,35 +262,3 @@ func BenchmarkTop(b *testing.B) {
 		top.Offer(scores, 0)
 	}
 }
-
-func BenchmarkVectorsNarrow(b *testing.B) {
-	const n, dim, k = 100_000, 384, 10
-	rng := rand.New(rand.NewPCG(21, 1))
-	rows, half, narrow := make([]float32, n*dim), make([]simd.BF16, n*dim), make([]int8, n*dim)
-	for i := range rows {
-		rows[i] = float32(rng.NormFloat64())
-		narrow[i] = int8(rng.IntN(256) - 128)
-	}
-	simd.BF16FromF32(half, rows)
-	wide, err := NewVectors(rows, dim, DotProduct)
-	require.NoError(b, err)
-	bf, err := NewVectorsBF16(half, dim, DotProduct)
-	require.NoError(b, err)
-	i8, err := NewVectorsI8(narrow, dim, DotProduct)
-	require.NoError(b, err)
-	for _, q := range []int{1, 64} {
-		index, score := make([]int32, q*k), make([]float32, q*k)
-		for name, search := range map[string]func(){
-			"float32":  func() { wide.Search(index, score, rows[:q*dim], k) },
-			"bfloat16": func() { bf.Search(index, score, rows[:q*dim], k) },
-			"int8":     func() { i8.Search(index, score, narrow[:q*dim], k) },
-		} {
-			b.Run(map[int]string{1: "one/", 64: "many/"}[q]+name, func(b *testing.B) {
-				for b.Loop() {
-					search()
-				}
-				b.ReportMetric(float64(q*b.N)/b.Elapsed().Seconds(), "queries/s")
-			})
-		}
-	}
-}

@@ -155,26 +155,3 @@ func TestVectorsErrors(t *testing.T) {
 		})
 	}
 }
-
-func BenchmarkVectors(b *testing.B) {
-	const n, dim, k = 20_000, 384, 10
-	rng := rand.New(rand.NewPCG(8, 1))
-	rows, queries := make([]float32, n*dim), make([]float32, 64*dim)
-	for i := range rows {
-		rows[i] = float32(rng.NormFloat64())
-	}
-	for i := range queries {
-		queries[i] = float32(rng.NormFloat64())
-	}
-	v, err := NewVectors(rows, dim, SquaredL2)
-	require.NoError(b, err)
-	for _, q := range []int{1, 64} {
-		b.Run(map[int]string{1: "one", 64: "many"}[q], func(b *testing.B) {
-			index, score := make([]int32, q*k), make([]float32, q*k)
-			for b.Loop() {
-				v.Search(index, score, queries[:q*dim], k)
-			}
-			b.ReportMetric(float64(q*b.N)/b.Elapsed().Seconds(), "queries/s")
-		})
-	}
-}
