@@ -217,17 +217,46 @@ func addNeighborRows(add addRow) {
 			}, err
 		})
 	}
-	for _, q := range []int{1, 256} {
-		const rows, dim, k = 100_000, 384, 10
-		add(fmt.Sprintf("vectors/100000x384/%d-at-once", q), "queries", func(context.Context, *scalingFlags, int) (*scalingRun, error) {
-			x := floatsFor(dim, rows+q)
-			v, err := neighbor.NewVectors(x[:rows*dim], dim, neighbor.SquaredL2)
-			if err != nil {
-				return nil, err
+	addVectors(add)
+}
+
+// vectorsSearch searches for the best rows of all queries.
+type vectorsSearch func(index []int32, score []float32)
+
+// addVectors has exact searches of 100,000 rows of 384 numbers of each type, for one query and for 256 at once.
+func addVectors(add addRow) {
+	const rows, dim, k, by = 100_000, 384, 10, neighbor.SquaredL2
+	for _, c := range []struct {
+		name    string
+		prepare func(x []float32) (vectorsSearch, error)
+	}{
+		{"", func(x []float32) (vectorsSearch, error) {
+			v, err := neighbor.NewVectors(x[:rows*dim], dim, by)
+			return func(index []int32, score []float32) { v.Search(index, score, x[rows*dim:], k) }, err
+		}},
+		{"bf16/", func(x []float32) (vectorsSearch, error) {
+			half := make([]simd.BF16, rows*dim)
+			simd.BF16FromF32(half, x[:len(half)])
+			v, err := neighbor.NewVectorsBF16(half, dim, by)
+			return func(index []int32, score []float32) { v.Search(index, score, x[rows*dim:], k) }, err
+		}},
+		{"i8/", func(x []float32) (vectorsSearch, error) {
+			bytes := make([]int8, len(x))
+			for i, v := range x { // 0 to 1
+				bytes[i] = int8(127 * v)
 			}
-			index, score := make([]int32, q*k), make([]float32, q*k)
-			return overwritten(float64(q), func() { v.Search(index, score, x[rows*dim:], k) }, index, score), nil
-		})
+			v, err := neighbor.NewVectorsI8(bytes[:rows*dim], dim, by)
+			return func(index []int32, score []float32) { v.Search(index, score, bytes[rows*dim:], k) }, err
+		}},
+	} {
+		for _, q := range []int{1, 256} {
+			add(fmt.Sprintf("vectors/%s100000x384/%d-at-once", c.name, q), "queries",
+				func(context.Context, *scalingFlags, int) (*scalingRun, error) {
+					search, err := c.prepare(floatsFor(dim, rows+q))
+					index, score := make([]int32, q*k), make([]float32, q*k)
+					return overwritten(float64(q), func() { search(index, score) }, index, score), err
+				})
+		}
 	}
 }
 
