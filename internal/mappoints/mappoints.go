@@ -83,6 +83,9 @@ var pageWords = strings.NewReplacer(
 	"say --dates dmy or --dates mdy", "choose the order of Dates",
 	"as --dates mdy says", "as Dates says", "as --dates dmy says", "as Dates says",
 	"are skipped where --x and --y name columns", "are skipped where Columns names x, y and value",
+	"gdal_translate -of netCDF makes a table of its cells", "gdal_translate -of XYZ makes a table of its cells",
+	"write it as Parquet or CSV", "write it as CSV", "save it as .xlsx or CSV", "save it as CSV", "export it as .xlsx or CSV", "export it as CSV",
+	"save it with -v7.3, or by writetable as CSV", "save it by writetable as CSV",
 	"save its sheet as .xlsx or CSV", "copy its cells and paste them here, or save the sheet as CSV")
 
 func (e said) Error() string { return pageWords.Replace(e.error.Error()) }
@@ -94,29 +97,6 @@ var unread = []struct{ begin, what string }{
 	{"\x89HDF", "an HDF5 or NetCDF file: write a table of it as CSV"}, {"\x93NUMPY", "an array of numpy: write it as CSV"},
 }
 
-// binary reports whether bytes are no text, of which UTF-16 alone has zeros, but for those where a program stopped.
-func binary(b []byte) bool {
-	zeros := bytes.IndexByte(b, 0) >= 0
-	if b = bytes.TrimRight(b, "\x00\x1a\r\n"); len(b) < 2 {
-		return zeros && len(b) == 0
-	}
-	marked := string(b[:2]) == "\xff\xfe" || string(b[:2]) == "\xfe\xff"
-	if marked || len(b) > 3 && (b[0] == 0) != (b[1] == 0) && (b[0] == 0) == (b[2] == 0) && (b[1] == 0) == (b[3] == 0) {
-		return false
-	}
-	const looked, few = 4096, 50
-	controls := 0
-	b = b[:min(len(b), looked)]
-	for _, c := range b {
-		if c == 0 {
-			return true
-		} else if c < '\t' || c > '\r' && c < ' ' && c != '\x1a' {
-			controls++
-		}
-	}
-	return controls > len(b)/few
-}
-
 // tableOf reads the table, and returns the columns that were asked for, one for each of the roles; nil: none.
 func tableOf(b []byte, opt Options, roles ...string) (t *tabular.Table, asked []string, err error) {
 	for _, f := range unread {
@@ -126,9 +106,6 @@ func tableOf(b []byte, opt Options, roles ...string) (t *tabular.Table, asked []
 	}
 	if err := tabular.CheckForeign(b, opt.Name); err != nil {
 		return nil, nil, err
-	}
-	if binary(b) {
-		return nil, nil, fmt.Errorf("%s: %w: it is no text", opt.Name, tabular.ErrCell)
 	}
 	how := tabular.Options{Dates: opt.Dates}
 	if opt.Dates != "" && opt.Dates != tabular.DayFirst && opt.Dates != tabular.MonthFirst {

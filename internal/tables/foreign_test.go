@@ -27,6 +27,10 @@ func TestForeign(t *testing.T) {
 	}
 	_, err := Decode([]byte("PARE\x27\x00\x00\x00\x01\x02\"PARE"), "table.parquet", nil)
 	require.ErrorContains(t, err, "table.parquet: not a table of numbers: it is an encrypted Parquet file")
+	for _, binary := range []string{"\x03\x7e\x0b\x1e\x05\x00\x00\x00a,b\n1,2\n", "\x01\x02\x03\x04\x05a,b\n1,2\n"} {
+		_, err = Decode([]byte(binary), "table.dbf", nil)
+		require.ErrorContains(t, err, "table.dbf: not a table of numbers: it is no text, nor of another kind that is read")
+	}
 	for _, text := range []string{"PARENT,y\n1,2\n", "PNG,y\n1,2\n", "{x},y\n1,2\n", "[x],y\n1,2\n", "<x>,y\n1,2\n", "GIF,y\n1,2\n",
 		"II,y\n1,2\n"} {
 		table, err := Decode([]byte(text), "table.csv", nil)
