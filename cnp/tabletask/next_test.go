@@ -109,6 +109,8 @@ func TestNextErrors(t *testing.T) {
 		"too many":       {"x,y\n1,2\n2,3\n", "need 1 to", math.MaxInt, 1},
 		"months":         {"x,y\n202211,2\n202212,3\n202301,3\n", "like 2022-12", 3, 1},
 		"days":           {"x,y\n20221130,2\n20221201,3\n", "like 2022-12-31", 3, 1},
+		"hours":          {"x,y\n2022113022,2\n2022113023,3\n", "like 2022-12-31 18:00", 3, 1},
+		"minutes":        {"x,y\n202211302250,2\n202211302255,3\n", "like 2022-12-31 18:30", 3, 1},
 		"year 10000":     {"x,y\n9999-11-30,2\n9999-12-31,3\n", "beyond the year 9999", 3, 1},
 		"beyond numbers": {"x,y\n-1.7e308,2\n1.7e308,3\n", "beyond all numbers", 3, 1},
 	} {

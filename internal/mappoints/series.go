@@ -114,10 +114,8 @@ func (s *Series) ahead(clock *tabular.Clock) {
 	}
 	x = slices.Compact(x)
 	series := [][]float64{x}
-	if form := tabular.DateForm(series); clock == nil && form != "" {
-		s.Notes = append(s.Notes, fmt.Sprintf("times such as %.0f look like dates, which no even step leads on: write them like %s",
-			x[len(x)-1], form))
-		return
+	if clock == nil && tabular.DateForm(series) != "" {
+		return // a remark on the table says so
 	}
 	d := tabular.SpacingOf(series, clock)
 	if d == nil {

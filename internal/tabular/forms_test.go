@@ -203,11 +203,30 @@ func TestShapes(t *testing.T) {
 	require.ErrorIs(t, err, ErrCell)
 }
 
-// A number that repeats far from all others is pointed out, and stays.
+// TestDigitsOfDates: inputs that are the digits of dates lie unevenly apart where a day, a month or a year ends, which a note says.
+func TestDigitsOfDates(t *testing.T) {
+	for text, want := range map[string]string{
+		"20240130 20240131 20240201":                   "column x of a.csv holds numbers such as 20240201 that look like dates",
+		"2024010122 2024010123 2024010200":             "write them like 2022-12-31 18:00",
+		"202401012350 202401012355 202401020000":       "write them like 2022-12-31 18:30",
+		"20240101235958 20240101235959 20240102000000": "write them like 2022-12-31 18:30:00",
+		"20240130 20240131 20240132":                   "",
+		"1704067200 1704070800 1704074400":             "",
+		"20240130 20240201":                            "",
+	} {
+		_, _, notes, _ := readAll(t, "x,y\n"+strings.ReplaceAll(text, " ", ",1\n")+",1\n", Options{})
+		if want == "" {
+			require.Empty(t, notes, text)
+		}
+		require.Contains(t, notes, want, text)
+	}
+}
+
+// A number far from all others, which often stands for missing ones, is pointed out, and stays.
 func TestSentinels(t *testing.T) {
 	for text, want := range map[string]string{
 		"-9999 1 2 -9999 3": "column y of a.csv holds -9999 in 2 rows, far from all other values",
-		"-9999 1 2 3":       "", "999 990 999 985": "",
+		"-9999 1 2 3":       "holds -9999 in 1 row,", "-99.9 1 20 3": "", "999 990 999 985": "",
 		"99999 1 99999 8848": "holds 99999", "-99 -40 -99 30": "", "-99 -20 -99 30": "holds -99",
 		"-9999 -9999": "", "-9999 5 -9999 5": "", "1e20 1 2 1e20": "holds 1e+20",
 	} {

@@ -269,6 +269,12 @@ func (t *Table) Remarks(c Columns) (out []string) {
 		out = append(out, note)
 	}
 	out = append(out, t.Marked(values...)...)
+	for _, column := range c.X {
+		if v, form := t.digits(column); form != "" {
+			out = append(out, fmt.Sprintf("%s holds numbers such as %.0f that look like dates, between which distances are no times: "+
+				"write them like %s", t.columnOf(column), v, form))
+		}
+	}
 	for _, column := range values {
 		if v, n := t.sentinel(column); n > 0 {
 			out = append(out, fmt.Sprintf("%s holds %g in %s, far from all other values: if it stands for missing ones, "+
@@ -278,12 +284,23 @@ func (t *Table) Remarks(c Columns) (out []string) {
 	return out
 }
 
+// digits finds numbers in a column that are the digits of dates, and says how such dates are written; few numbers may look so by chance.
+func (t *Table) digits(column int) (v float64, form string) {
+	const few = 3
+	x := t.Take(column)
+	slices.Sort(x)
+	if x = slices.Compact(x); len(x) < few || x[0] != x[0] {
+		return 0, ""
+	}
+	return x[len(x)-1], DateForm([][]float64{x})
+}
+
 // sentinels are numbers that often stand for missing values.
 var sentinels = []float64{-9999, -999, -99, -9999.9, -999.9, -99.9, -999.99, -99999, -999999, -32768, 999, 9999, 99999, 999999,
 	9999.9, 999.9, 999.99, 1e20, 9.969209968386869e36, -1e20, -8888, -7777, 32767, -1e30, 1e30, -1e34}
 
-// sentinel finds a number in a column that often stands for missing values, occurs there more than once, and is farther from all
-// others than these are from each other, and than half of itself; n is in how many rows.
+// sentinel finds a number in a column that often stands for missing values, and is farther from all others than these are from each
+// other, or ten times as far where it occurs once, and than half of itself; n is in how many rows.
 func (t *Table) sentinel(column int) (v float64, n int) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for row := range t.Rows() {
@@ -305,8 +322,11 @@ func (t *Table) sentinel(column int) (v float64, n int) {
 				restLo, restHi = min(restLo, x), max(restHi, x)
 			}
 		}
-		far := max(end-restHi, restLo-end)
-		if n > 1 && restLo < restHi && far > restHi-restLo && far > math.Abs(end)/2 {
+		far, least := max(end-restHi, restLo-end), restHi-restLo
+		if n == 1 {
+			least *= 10
+		}
+		if restLo < restHi && far > least && far > math.Abs(end)/2 {
 			return end, n
 		}
 	}

@@ -298,14 +298,15 @@ func (s *Spacing) afterDays(last float64, steps int) float64 {
 // DateForm returns how the numbers of some series, each ascending, would be written as dates if they are some, such as 202212 or 20221231,
 // which no distance of numbers leads beyond their month or year; "" where they are none.
 func DateForm(series [][]float64) string {
-	for _, form := range []struct{ layout, like string }{{"200601", "2022-12"}, {"20060102", "2022-12-31"}} {
+	for _, form := range []struct{ layout, like string }{{"200601", "2022-12"}, {"20060102", "2022-12-31"},
+		{"2006010215", "2022-12-31 18:00"}, {"200601021504", "2022-12-31 18:30"}, {"20060102150405", "2022-12-31 18:30:00"}} {
 		all, jumps := true, false
 		for _, x := range series {
 			for i, v := range x {
 				text := strconv.FormatFloat(v, 'f', 0, 64)
 				_, err := time.Parse(form.layout, text)
 				all = all && err == nil && len(text) == len(form.layout) && (text[0] == '1' || text[0] == '2')
-				jumps = jumps || i > 0 && int(v)/100 != int(x[i-1])/100
+				jumps = jumps || i > 0 && int(v)/100 != int(x[i-1])/100 || len(form.layout) > 8
 			}
 		}
 		if all && jumps {
