@@ -80,6 +80,7 @@ var pageWords = strings.NewReplacer(
 	"unless --decimal . or --decimal , says what the comma is", "unless Decimal sign says what the comma is",
 	"decimals need a point, or --decimal ,", "decimals need a point, or a comma as Decimal sign",
 	"if it stands for missing ones, say --missing", "if it stands for missing ones, Missing can say",
+	"if it stands for a missing value, say --missing", "if it stands for a missing value, Missing can say",
 	"say --dates dmy or --dates mdy", "choose the order of Dates",
 	"as --dates mdy says", "as Dates says", "as --dates dmy says", "as Dates says",
 	"are skipped where --x and --y name columns", "are skipped where Columns names x, y and value",

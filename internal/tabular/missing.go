@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/equivcnp/equivcnp/internal/words"
 )
@@ -98,7 +99,19 @@ type blankCells struct {
 	texts   []string // different ones, by their first rows
 	n       int
 	other   int // the first row with another text, or -1
-	numbers bool
+	others  int // rows with one
+	numbers int
+}
+
+// hint says how a text counts as missing that stands in a column of numbers; where most cells are texts, it is no such column.
+func (b *blankCells) hint(text string) string {
+	if b.others >= b.numbers || strings.IndexAny(text, "+-.0123456789") == 0 { // 1x is a slip
+		return ""
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		text = quote(text)
+	}
+	return ": if it stands for a missing value, say --missing " + text
 }
 
 // blankCells finds the blanks of a column.
@@ -107,10 +120,11 @@ func (t *Table) blankCells(column int) blankCells {
 	for row := range t.Rows() {
 		switch text := t.Text(row, column); {
 		case text == "":
-			v := t.Values[row*t.Cols+column]
-			out.numbers = out.numbers || v == v
+			if v := t.Values[row*t.Cols+column]; v == v {
+				out.numbers++
+			}
 		case !t.blank(text):
-			if out.other < 0 {
+			if out.others++; out.other < 0 {
 				out.other = row
 			}
 		default:
@@ -129,7 +143,7 @@ func (t *Table) IsText(column int) bool {
 		return false
 	}
 	b := t.blankCells(column)
-	return b.other >= 0 || !b.numbers
+	return b.other >= 0 || b.numbers == 0
 }
 
 // Blanks says how many cells of columns of numbers are missing by a text such as ? or None, and by which; it is "" where there are none.

@@ -93,6 +93,10 @@ func TestNotANumber(t *testing.T) {
 		"1-Mai-2020": "nor a date like 2006-01-02",
 		"$":          "is not a number",
 		"2020Q1":     "nor a date like 2006-01-02",
+		"2020-W01":   "nor a date like 2006-01-02",
+		"2020-001":   "nor a date like 2006-01-02",
+		"01/2020":    "nor a date like 2006-01-02",
+		"13:30":      "a time of day needs its date in the same cell",
 		"12 kg":      `"12 kg" is not a number`,
 	} {
 		table, err := Decode([]byte("x\n"+`"`+text+`"`+"\n"), "a.csv")
@@ -109,4 +113,27 @@ func TestNotANumber(t *testing.T) {
 	v, err := table.Numbers(true, 0)
 	require.NoError(t, err)
 	require.True(t, math.IsNaN(v[0]))
+}
+
+// TestTextHints: a text among numbers may stand for a missing value, which the error says how to say; one of two columns of a date is
+// named, and not the other.
+func TestTextHints(t *testing.T) {
+	for cells, want := range map[string]string{
+		"1 M 2":     `a.csv:3:3: not a table of numbers: "M" is not a number: if it stands for a missing value, say --missing M`,
+		"1 2 <0.5":  `a.csv:4:3: not a table of numbers: "<0.5" is not a number: if it stands for a missing value, say --missing "<0.5"`,
+		"1 2x 3":    `a.csv:3:3: not a table of numbers: "2x" is not a number`,
+		"1kg 2kg 3": `a.csv:2:3: not a table of numbers: "1kg" is not a number`,
+	} {
+		table, err := Decode([]byte("x,y\n1,"+strings.ReplaceAll(cells, " ", "\n1,")+"\n"), "a.csv")
+		require.NoError(t, err, cells)
+		_, err = table.Numbers(true, 1)
+		require.EqualError(t, err, want)
+		_, err = table.Numbers(false, 1)
+		require.NotContains(t, err.Error(), "--missing", "an input is never missing")
+	}
+	table, err := Decode([]byte("day,hour,y\n2024-01-01,00:00,1\n2024-01-01,01:00,2\n"), "a.csv")
+	require.NoError(t, err)
+	_, err = table.Coordinates(0, 1)
+	require.EqualError(t, err, `a.csv:2:12: not a table of numbers: "00:00" is not a number: `+
+		"a time of day needs its date in the same cell, as in 2006-01-02 15:04")
 }

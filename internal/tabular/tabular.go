@@ -27,6 +27,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"regexp"
 	"os"
 	"slices"
 	"strconv"
@@ -359,7 +360,11 @@ func (t *Table) Numbers(missing bool, columns ...int) ([]float64, error) {
 				row, text = b.other, t.Text(b.other, c) // why the column is none of numbers
 			}
 			if b.other >= 0 {
-				return nil, t.Errorf(row, c, "%w: %s%s", ErrCell, notANumber(text), t.rowHint(row, c))
+				hint := t.rowHint(row, c)
+				if hint == "" && missing {
+					hint = b.hint(text)
+				}
+				return nil, t.Errorf(row, c, "%w: %s%s", ErrCell, notANumber(text), hint)
 			}
 		}
 		switch {
@@ -396,9 +401,9 @@ func (t *Table) Coordinates(columns ...int) ([]float64, error) {
 		switch failed := t.dates(c, dated.Values); {
 		case errors.Is(failed, errNoDate):
 			if row, why := t.noDates(c); why != "" {
-				err = t.Errorf(row, c, "%w: %s %s", ErrCell, quote(t.Text(row, c)), why)
+				return nil, t.Errorf(row, c, "%w: %s %s", ErrCell, quote(t.Text(row, c)), why)
 			}
-			return nil, err
+			return t.Numbers(false, c) // the error about this column, where another's dates were met first
 		case failed != nil:
 			return nil, failed
 		}
@@ -785,9 +790,14 @@ func notANumber(cell string) string {
 		return quote(cell) + " is not a number: " + mark + " is left out where all of a column are plain numbers besides"
 	case otherDate.MatchString(cell):
 		return quote(cell) + " is not a number, nor a date like 2006-01-02"
+	case timeOfDay.MatchString(cell):
+		return quote(cell) + " is not a number: a time of day needs its date in the same cell, as in 2006-01-02 15:04"
 	}
 	return quote(cell) + " is not a number"
 }
+
+// timeOfDay is a time of day without its date.
+var timeOfDay = regexp.MustCompile(`^[012]?[0-9]:[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?$`)
 
 // isInfinite reports whether a cell is a name of infinity.
 func isInfinite(cell string) bool {
