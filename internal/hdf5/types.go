@@ -53,6 +53,8 @@ func (t *Type) Check() error {
 		return fmt.Errorf("%w: values are %s", ErrFormat, t.odd)
 	case t.Class == Integer, t.Class == Float, t.Class == String, t.Class == Sequence && t.Text:
 		return nil
+	case t.Class == Compound:
+		return fmt.Errorf("%w: values are %s, not numbers or texts: write each field as a dataset of its own", ErrFormat, t.Class)
 	}
 	return fmt.Errorf("%w: values are %s, not numbers or texts", ErrFormat, t.Class)
 }

@@ -52,6 +52,17 @@ func TestUserBlock(t *testing.T) {
 	require.Equal(t, []string{"none", "mid", "none"}, table.Texts[0])
 }
 
+// TestLeftOut: the error about a column that an HDF5 file has not names what was not read of it, records among others.
+func TestLeftOut(t *testing.T) {
+	table, err := ReadFile(filepath.Join("..", "hdf5", "testdata", "new.h5"), []string{"x"})
+	require.NoError(t, err)
+	require.Contains(t, table.LeftOut, "compound")
+	_, err = table.Find(tabular.Want{X: []string{"x"}})
+	require.ErrorContains(t, err, "which hold lists or other types: it has no column")
+	_, err = ReadFile(filepath.Join("..", "hdf5", "testdata", "new.h5"), []string{"compound"})
+	require.ErrorContains(t, err, "write each field as a dataset of its own")
+}
+
 // TestGridCells: the table of a small file has no more cells than those of a mask.
 func TestGridCells(t *testing.T) {
 	path := filepath.Join("..", "hdf5", "testdata", "expands.h5")

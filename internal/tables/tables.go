@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -203,6 +204,10 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 			return nil, err
 		}
 	}
+	left := slices.Sorted(maps.Keys(f.Left))
+	if len(f.Vars) == 0 && len(left) > 0 {
+		return nil, f.Left[left[0]]
+	}
 	asked, over, all := gridOf(f, wanted)
 	links := linksOf(f)
 	if over, err = along(f, links, over, all); err != nil {
@@ -228,7 +233,7 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 		return nil, fmt.Errorf("%w: a table of %d rows and %d columns has too many cells", netcdf.ErrFormat, rows, len(asked))
 	}
 	t := &tabular.Table{Cols: len(asked), Values: make([]float64, rows*len(asked)), Texts: make([][]string, len(asked)), Header: []string{},
-		Mapping: mappingOf(f)}
+		LeftOut: left, Mapping: mappingOf(f)}
 	for c, v := range asked {
 		text := func(name string) string {
 			if a := v.Attr(name); a != nil {
