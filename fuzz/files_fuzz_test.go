@@ -153,6 +153,18 @@ func FuzzNPZ(f *testing.F) {
 	f.Fuzz(tablesIn)
 }
 
+// FuzzJSON is the same for records of JSON in all their forms.
+func FuzzJSON(f *testing.F) {
+	for _, text := range []string{`[{"x":1,"y":null,"s":"a","at":{"lat":1.5,"t":["b"]}},{"x":9007199254740993,"z":true}]`,
+		"{\"x\":1,\"y\":\"2\"}\n{\"x\":2,\"y\":\"3\"}\n", `{"x":{"0":1,"1":2},"y":{"0":"a","1":null}}`,
+		`{"h":{"time":["2024-01-01","2024-01-02"],"t":[1,2]}}`,
+		`{"ok":1,"data":[{"x":1},{"y":2}]}`, `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"lon":1,"v":2},` +
+			`"geometry":{"type":"Point","coordinates":[1,2,3]}},{"type":"Feature","properties":null,"geometry":null}]}`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(tablesIn)
+}
+
 // FuzzParquet is the same for a table's columns in pages, which the library's own writer makes besides ours.
 func FuzzParquet(f *testing.F) {
 	table := tabular.Of([]tabular.Column{{Name: "x", Unit: "days since 1970-01-01", Values: []float64{1.5, 2, 3}},

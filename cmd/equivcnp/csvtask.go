@@ -17,7 +17,7 @@ const nextHelp = "forecast: so many steps behind the last row, at the usual dist
 func taskOptionsVar(a *app, cmd *cobra.Command, o *tabletask.Options) {
 	o.Stdin = a.stdin
 	fl := cmd.Flags()
-	fl.StringVar(&o.CSV, "csv", "", "table of the context points: .csv, .tsv, .parquet, .xlsx, .ods, .npz, .npy, .nc (NetCDF)")
+	fl.StringVar(&o.CSV, "csv", "", "table of the context points: .csv, .tsv, .parquet, .xlsx, .ods, .json, .npz, .npy, .nc (NetCDF)")
 	columnsVar(cmd, &o.Columns)
 	fl.StringVar(&o.Targets, "targets", "", "table of the coordinates at which to predict")
 	place := func(to *tabletask.Place) *cli.Parsed[tabletask.Place] {

@@ -40,7 +40,8 @@ func (f *tableFlags) register(a *app, cmd *cobra.Command) {
 
 // asked reports whether a file is one of rows and columns, and not of tensors: by its name, or because flags speak of columns.
 func (f *tableFlags) asked(in string) bool {
-	return slices.Contains([]string{".csv", ".tsv", ".txt", ".parquet", ".npy", ".xlsx", ".ods"}, strings.ToLower(filepath.Ext(in))) ||
+	endings := []string{".csv", ".tsv", ".txt", ".parquet", ".npy", ".xlsx", ".ods", ".json", ".jsonl", ".geojson"}
+	return slices.Contains(endings, strings.ToLower(filepath.Ext(in))) ||
 		f.X != nil || f.Y != nil || f.Task != "" || f.Static != "" || f.Targets != "" || f.Grid != nil || f.Next != 0 || f.plot != ""
 }
 

@@ -109,7 +109,7 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 	fl.IntVar(&d.Universal, "universal", 0, "tables of any smoothness, noise and layout, with this many coordinates (1 to 3)")
 	cli.OptionalVar(fl, &d.MinContext, "min-context", fmt.Sprintf("fewest points in the context (default %d)", recipe.DefaultMinContext))
 	cli.OptionalVar(fl, &d.MaxContext, "max-context", fmt.Sprintf("most points in the context (default %d)", recipe.DefaultMaxContext))
-	fl.StringVar(&d.CSV, "csv", "", "your own curves: a table (.csv, .tsv, .parquet, .xlsx, .ods, .npz, .nc; \"equivcnp help tables\")")
+	fl.StringVar(&d.CSV, "csv", "", "your own curves: a table (.csv, .tsv, .parquet, .xlsx, .json, .npz, .nc; \"equivcnp help tables\")")
 	columnsVar(cmd, &d.Columns)
 	fl.Var(&cli.Parsed[map[string]float64]{To: &d.Window.Lengths, Parse: recipe.ParseWindow, Show: recipe.ShowWindow, Kind: "lengths"},
 		"window",

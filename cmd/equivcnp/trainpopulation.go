@@ -37,7 +37,7 @@ func (a *app) trainPopulationCommand() *cobra.Command {
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.trainPopulation(cmd.Context(), f) }),
 	}
 	fl, r := cmd.Flags(), &f.recipe
-	fl.StringArrayVar(&f.patterns, "csv", nil, "tables of the same columns, each a task or more (.csv, .tsv, .parquet, .xlsx, .ods, "+
+	fl.StringArrayVar(&f.patterns, "csv", nil, "tables of the same columns, each a task or more (.csv, .tsv, .parquet, .xlsx, .json, "+
 		".npz, .npy, .nc); * and ? stand for any letters; may be repeated, required")
 	fl.StringSliceVar(&r.X, "x", nil, "columns of the inputs, by name or number (default: x, or x1,x2,..)")
 	fl.StringSliceVar(&r.Y, "y", nil, "columns of the outputs, by name or number (default: y, or y1,y2,..)")

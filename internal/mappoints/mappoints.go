@@ -85,7 +85,8 @@ var pageWords = strings.NewReplacer(
 	"as --dates mdy says", "as Dates says", "as --dates dmy says", "as Dates says",
 	"are skipped where --x and --y name columns", "are skipped where Columns names x, y and value",
 	"gdal_translate -of netCDF makes a table of its cells", "gdal_translate -of XYZ makes a table of its cells",
-	"write it as Parquet or CSV", "write it as CSV", "save it as .xlsx or CSV", "save it as CSV", "export it as .xlsx or CSV", "export it as CSV",
+	"write it as Parquet or CSV", "write it as CSV", "save it as .xlsx or CSV", "save it as CSV",
+	"export it as .xlsx or CSV", "export it as CSV",
 	"save it with -v7.3, or by writetable as CSV", "save it by writetable as CSV",
 	"save its sheet as .xlsx or CSV", "copy its cells and paste them here, or save the sheet as CSV")
 
@@ -96,6 +97,8 @@ var unread = []struct{ begin, what string }{
 	{"PK\x03\x04", "a zip file, such as a spreadsheet: copy its cells and paste them here, or save the sheet as CSV"},
 	{"PAR1", "a Parquet file: write it as CSV"}, {"CDF", "a NetCDF file: write a table of it as CSV"},
 	{"\x89HDF", "an HDF5 or NetCDF file: write a table of it as CSV"}, {"\x93NUMPY", "an array of numpy: write it as CSV"},
+	{"{\"", "JSON: write its records as CSV"}, {"{\n", "JSON: write its records as CSV"}, {"[{", "JSON: write its records as CSV"},
+	{"[\n", "JSON: write its records as CSV"}, {"[[", "JSON: write its records as CSV"},
 }
 
 // tableOf reads the table, and returns the columns that were asked for, one for each of the roles; nil: none.

@@ -37,7 +37,8 @@ func TestSeries(t *testing.T) {
 			ahead: []float64{11}, note: "rows are not evenly spaced"},
 		"numbers that are dates": {text: "t,y\n202211,1\n202212,2\n202301,3\n",
 			want: Series{Points: [][2]float64{{202211, 1}, {202212, 2}, {202301, 3}}, Columns: [2]string{"t", "y"}},
-			note: "column t of t holds numbers such as 202301 that look like dates, between which distances are no times: write them like 2022-12"},
+			note: "column t of t holds numbers such as 202301 that look like dates, between which distances are no times: " +
+				"write them like 2022-12"},
 		"one time, twice": {text: "t,y\n4,1\n4,2\n", want: Series{Points: [][2]float64{{4, 1}, {4, 2}}, Columns: [2]string{"t", "y"}}},
 		"one column":      {text: "y\n1\n", err: "need two columns, time and value, and not 1"},
 		"texts":           {text: "t,y\na,b\n", err: "no column of numbers besides that of times"},

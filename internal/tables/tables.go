@@ -1,5 +1,5 @@
 // Package tables reads and writes tables in all formats: CSV and TSV, Parquet, numpy's npz and npy, and NetCDF; HDF5, of which NetCDF-4 is
-// a kind, and spreadsheets are read only.
+// a kind, spreadsheets and JSON are read only.
 // What a file begins with says which it is; what a name ends in, how it is written.
 package tables
 
@@ -83,7 +83,7 @@ func textual(name string) error {
 
 // known reports whether bytes begin as a file that is no text.
 func known(b []byte) bool {
-	return npy.Is(b) || npy.IsZip(b) || netcdf.Is(b) || netcdf.IsHDF5(b) || isParquet(b)
+	return npy.Is(b) || npy.IsZip(b) || netcdf.Is(b) || netcdf.IsHDF5(b) || isParquet(b) || isJSON(b)
 }
 
 // Decode is ReadFile for the bytes of a file, which errors call by that name.
@@ -117,6 +117,8 @@ func decode(b []byte, name, sheet string, wanted []string, opt tabular.Options) 
 		t, err = ofArrays(b)
 	case isParquet(b):
 		t, err = ofParquet(b)
+	case isJSON(b):
+		t, err = ofJSON(b)
 	default:
 		t, err = ofNetCDF(b, wanted)
 	}

@@ -32,7 +32,6 @@ var Foreign = []struct{ Begin, What string }{
 	{"$FL2@(#)", "a file of SPSS: save it as .xlsx or CSV"}, {"$FL3@(#)", "a file of SPSS: save it as .xlsx or CSV"},
 	{"<stata_d", "a file of Stata: export it as .xlsx or CSV"}, {"HEADER R", "a transport file of SAS: export it as CSV"},
 	{"MATLAB 5", "a file of MATLAB before version 7.3: save it with -v7.3, or by writetable as CSV"},
-	{"{\"", "JSON: write its records as CSV"}, {"[{\"", "JSON: write its records as CSV"}, {"[[", "JSON: write its records as CSV"},
 	{"<!DOCTYP", "a page of HTML"}, {"<!doctyp", "a page of HTML"}, {"<html", "a page of HTML"}, {"<table", "a page of HTML"},
 	{"<?xml", "an XML document; of a layer of a map, such as KML or GML, " + layer},
 }
