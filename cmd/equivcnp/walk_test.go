@@ -22,7 +22,7 @@ import (
 )
 
 // walkSteps are as many steps as the test trains, fewer than the page says.
-const walkSteps = "40"
+const walkSteps = "15"
 
 // TestStationsWalk runs every command of docs/stations.md, on fewer times and with less training.
 func TestStationsWalk(t *testing.T) {

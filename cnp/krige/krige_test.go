@@ -332,7 +332,7 @@ func TestSamplesOfFew(t *testing.T) {
 			m, err := Fit(t.Context(), x, y, Options{Dim: d})
 			require.NoError(t, err)
 			targets, _ := table(40, d, 0, 3)
-			require.InDelta(t, 1, sampledSquare(t, m, targets, 2000, 5), 0.05, "n = %d, d = %d", n, d)
+			require.InDelta(t, 1, sampledSquare(t, m, targets, 1000, 5), 0.05, "n = %d, d = %d", n, d)
 		}
 	}
 }
