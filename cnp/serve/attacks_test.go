@@ -13,6 +13,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -269,6 +270,30 @@ func TestShareOfClient(t *testing.T) {
 	alone := open("greedy")
 	require.NoError(t, alone.take(5600), "one request may hold what one may")
 	alone.release()
+}
+
+// TestShareBehindProxy: clients whose requests a proxy sends over one connection have no share of that in common.
+func TestShareBehindProxy(t *testing.T) {
+	proxies, err := ParseProxies([]string{"10.0.0.0/8"})
+	require.NoError(t, err)
+	s := &Server{opt: Options{Proxies: proxies}}
+	g := &bytesGauge{limit: 6400, clients: map[string]*share{}, metrics: newMetrics(Options{})}
+	conn := context.WithValue(t.Context(), shareKey{}, &share{})
+	open := func(remote, client string) *reservation {
+		r := httptest.NewRequestWithContext(conn, "POST", "/", nil)
+		r.RemoteAddr = remote
+		r.Header.Set("X-Forwarded-For", client)
+		return g.open(s.withClient(r).Context())
+	}
+	greedy, modest := open("10.1.2.3:4", "203.0.113.9"), open("10.1.2.3:4", "203.0.113.10")
+	require.NoError(t, greedy.take(3200))
+	require.NoError(t, modest.take(100), "the other client has taken its half")
+	require.Equal(t, "share", asFailure(open("10.1.2.3:4", "203.0.113.9").take(100)).reason, "a client's own share stays")
+	greedy.release()
+	direct := open("203.0.113.1:4", "203.0.113.11") // no proxy: what it writes does not free it of the connection's share
+	require.NoError(t, direct.take(3200))
+	require.Equal(t, "share", asFailure(open("203.0.113.2:4", "203.0.113.12").take(100)).reason)
+	require.Equal(t, "share", asFailure(open("10.1.2.3:4", "unknown").take(100)).reason, "the proxy does not say who asks")
 }
 
 // TestTimeoutClamped: no request has more time than the server's timeout.

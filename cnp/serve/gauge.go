@@ -28,7 +28,7 @@ type shareKey struct{}
 // reservation holds the bytes that one request has reserved, for itself and its answer, until it is released.
 type reservation struct {
 	gauge *bytesGauge
-	share *share // nil: the request came over no connection that is counted
+	share *share // nil: the request came over no connection that is counted, or that of a proxy
 	name  string // of the client; empty: nobody said
 	own   *share // the client's
 	conn  *countedConn

@@ -13,9 +13,14 @@ import (
 // clientKey is the context's key of the client that sent a request.
 type clientKey struct{}
 
-// withClient says in a request's context who sent it.
+// withClient says in a request's context who sent it. The connection of a trusted proxy may carry the requests of all clients, so it has no
+// share of its own: one client would use that up for the others.
 func (s *Server) withClient(r *http.Request) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), clientKey{}, clientOf(r, s.opt.Proxies)))
+	ctx := context.WithValue(r.Context(), clientKey{}, clientOf(r, s.opt.Proxies))
+	if _, forwarded := senderOf(r, s.opt.Proxies); forwarded {
+		ctx = context.WithValue(ctx, shareKey{}, (*share)(nil))
+	}
+	return r.WithContext(ctx)
 }
 
 // clientIn is who sent the request of a context, "" where nobody said so.
