@@ -269,10 +269,12 @@ func (w *vectorSearch) run(lo, hi, k int) {
 	for ; lo < hi; lo += vectorRows {
 		n := min(vectorRows, hi-lo)
 		rows := w.block(lo, lo+n)
-		for i := range q {
+		known := false
+		for i := range q { // a query with NaN never has a limit
 			w.limit[i] = w.limits.of(i, &w.best[i])
+			known = known || !math.IsInf(w.limit[i], 1)
 		}
-		if math.IsInf(w.limit[0], 1) { // nothing is known yet
+		if !known {
 			for i := range q {
 				w.scan(i, rows, lo)
 			}
@@ -345,6 +347,10 @@ func (w *vectorSearch) filter(rows []float32, lo int, products, greatest []float
 		largest = max(largest, float64(r)) // NaN, if there is one
 	}
 	for i, norm := range norms {
+		if math.IsInf(w.limit[i], 1) {
+			w.scan(i, rows, lo)
+			continue
+		}
 		least := w.least(i, norm, largest)
 		if float64(greatest[i]) < least {
 			continue

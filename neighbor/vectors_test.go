@@ -94,6 +94,31 @@ func TestVectorsRange(t *testing.T) {
 	}
 }
 
+// TestVectorsWithoutLimit: a query that nothing is found for, as one of zeros by the cosine, does not have all rows compared with the
+// others, too. Lengths that are far too large show whether products decide: these then say that no row of a later block is near.
+func TestVectorsWithoutLimit(t *testing.T) {
+	const n, dim, q, far = 3 * vectorRows, 8, 5, 2*vectorRows + 7
+	rows, queries := make([]float32, n*dim), make([]float32, q*dim)
+	for i := range rows {
+		rows[i] = float32(1 + i%3)
+	}
+	clear(rows[far*dim:][:dim])
+	queries[0] = float32(math.NaN())
+	v, err := NewVectors(rows, dim, SquaredL2)
+	require.NoError(t, err)
+	index, score := make([]int32, q), make([]float32, q)
+	v.Search(index, score, queries, 1)
+	require.Equal(t, []int32{-1, far, far, far, far}, index)
+	for i := range v.norms {
+		v.norms[i] = 1e15
+	}
+	v.Search(index, score, queries, 1)
+	require.Equal(t, int32(-1), index[0])
+	for _, best := range index[1:] {
+		require.Less(t, best, int32(vectorRows))
+	}
+}
+
 type bruteScore struct {
 	cost  float64
 	index int32
