@@ -60,15 +60,17 @@
 //	GemmNTI8 GemmPackedI8                   AVX512 where there is AVX512_VNNI; elsewhere by DotRowsI8
 //	WeightedMoments Norm NormSums NormGrad  all                AVX2 AVX512
 //	Adam                                    all                all
-//	WeightNet DenseSwish                    all                by GemmPacked
+//	WeightNet DenseSwish                    AVX2 AVX512        elsewhere, and in float64 at every level, by GemmPacked
 //	DotRows SquaredL2Rows L1Rows CosineRows all                -
 //	...of bfloat16                          by float32         -
 //	...of int8                              all                -
 //	Depthwise PointConv SetConv             all                all
+//	SetConvGradParams                       AVX2 AVX512        AVX2 AVX512
 //	BF16FromF32 F32FromBF16                 all                -
 //
-// At level WASM128, which needs Go 1.27 and GOEXPERIMENT=simd, kernels are Go with vectors: Exp, activations, Depthwise and
-// PointConv in float32; Add Sub Mul Div Sqrt Axpy Scale ScaleRows Gemm GemmNT GemmTN GemmPacked in both types.
+// At level WASM128, which needs Go 1.27 and GOEXPERIMENT=simd, kernels are Go with vectors: Exp, activations, Depthwise,
+// PointConv and SetConv in float32, without their gradients; Sum in float64; Add Sub Mul Div Sqrt Axpy Scale ScaleRows SumSq Dot
+// MinMax WeightedMoments Gemm GemmNT GemmTN GemmPacked in both types.
 //
 // # Contract
 //
