@@ -5,8 +5,9 @@ package simd
 type PackedI8 struct {
 	n, k int
 	rows []int8 // [n, k]
-	// For amd64, in panels of 32 rows of B that are filled up with zeros: four numbers of each row side by side, [n/32, k/4, 32, 4], from a
-	// cache line on, and -128 times the sum of every row.
+	// Where the CPU has a kernel, whatever the level, which may change, and for as many rows as are worth it: panels of 32 rows of B that
+	// are filled up with zeros, four numbers of each row side by side, [n/32, k/4, 32, 4], from a cache line on, and -128 times the sum of
+	// every row.
 	panels []int8
 	bias   []int32
 }
@@ -31,16 +32,16 @@ func PackI8(b []int8, ldb, n, k int) *PackedI8 {
 	for j := range n {
 		copy(p.rows[j*k:][:k], b[j*ldb:])
 	}
-	if panelsI8 {
+	if panelsI8 && n >= leastI8 {
 		p.pack()
 	}
 	return p
 }
 
-// panelI8 is how many rows of B a panel has, and quadI8 how many numbers of a row stand side by side.
 const (
-	panelI8 = 32
-	quadI8  = 4
+	panelI8 = 32 // rows of B in a panel
+	quadI8  = 4  // numbers of a row that stand side by side
+	leastI8 = 8  // of so few rows a panel takes as long as they do one by one
 )
 
 func (b *PackedI8) pack() {
@@ -63,8 +64,8 @@ func (b *PackedI8) pack() {
 //
 //   - Shape: A is [m, K] with rows lda ≥ K apart, C [m, N] with ldc ≥ N. With K = 0, C is 0.
 //   - Errors: panics if b is nil, on a negative m, a stride below its row length, or a slice that is too short.
-//   - At level AVX512 where the CPU has AVX512_VNNI it takes a quarter of the instructions of GemmNTF32, from 13 rows of A and 16 columns
-//     on; elsewhere it is DotRowsI8 for every row of A.
+//   - At level AVX512 where the CPU has AVX512_VNNI it takes a quarter of the instructions of GemmNTF32, from 13 rows of A, 8 of B and 16
+//     columns on; elsewhere it is DotRowsI8 for every row of A.
 func GemmPackedI8(c []int32, ldc int, a []int8, lda int, b *PackedI8, m int) {
 	if b == nil {
 		panic("simd: GemmPackedI8: b = nil")
@@ -90,13 +91,13 @@ func GemmNTI8(c []int32, ldc int, a []int8, lda int, b []int8, ldb, m, n, k int)
 	}
 }
 
-// gemmRowsI8 is gemmPackedI8 row by row.
-func gemmRowsI8(c []int32, ldc int, a []int8, lda int, b *PackedI8, m int) {
+// gemmRowsI8 is gemmPackedI8 row by row, for rows of B from number from on, whose products stand in c from its beginning on.
+func gemmRowsI8(c []int32, ldc int, a []int8, lda int, b *PackedI8, from, m int) {
 	for i := range m {
 		var x []int8
 		if b.k > 0 {
 			x = a[i*lda:][:b.k]
 		}
-		rowsI8(c[i*ldc:][:b.n], b.rows, b.k, x, dotProduct)
+		rowsI8(c[i*ldc:][:b.n-from], b.rows[from*b.k:], b.k, x, dotProduct)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/cpu"
 )
 
-// panelsI8 says that matrices are packed for the kernel, whatever the level, which may change.
-const panelsI8 = true
+// panelsI8 says that matrices are packed for the kernel.
+var panelsI8 = cpu.HaveBytes()
 
 const (
 	gemmI8Rows  = 12        // of C, that the kernel computes together
@@ -24,12 +24,12 @@ func gemmPackedI8(c []int32, ldc int, a []int8, lda int, b *PackedI8, m int) {
 	if b.k%quadI8 != 0 {
 		most--
 	}
-	if !cpu.Bytes() || most < gemmI8Rows || b.k < gemmI8Least {
-		gemmRowsI8(c, ldc, a, lda, b, m)
+	if !cpu.Bytes() || b.panels == nil || most < gemmI8Rows || b.k < gemmI8Least {
+		gemmRowsI8(c, ldc, a, lda, b, 0, m)
 		return
 	}
 	if most < m {
-		gemmRowsI8(c[most*ldc:], ldc, a[most*lda:], lda, b, 1)
+		gemmRowsI8(c[most*ldc:], ldc, a[most*lda:], lda, b, 0, 1)
 	}
 	if raceEnabled {
 		rowsRace(a, lda, most, b.k)
@@ -46,11 +46,14 @@ func gemmPackedI8(c []int32, ldc int, a []int8, lda int, b *PackedI8, m int) {
 			gemmI8VNNI(&c[at*ldc+p*panelI8], 4*ldc, &a[at*lda], lda, &b.panels[p*size], &b.bias[p*panelI8], quads, min(chunk, panels-p))
 		}
 	}
-	if rest == 0 {
+	from := panels * panelI8
+	if rest < leastI8 {
+		if rest > 0 {
+			gemmRowsI8(c[from:], ldc, a, lda, b, from, most)
+		}
 		return
 	}
 	var sums [gemmI8Rows * panelI8]int32
-	from := panels * panelI8
 	for lo := 0; lo < most; lo += gemmI8Rows {
 		at := min(lo, most-gemmI8Rows)
 		gemmI8VNNI(&sums[0], 4*panelI8, &a[at*lda], lda, &b.panels[panels*size], &b.bias[from], quads, 1)

@@ -87,6 +87,9 @@ func FastDots() bool { return Dots() && AMD }
 // Bytes reports whether the CPU adds up four products of bytes at a time, and the current level has AVX-512.
 func Bytes() bool { return level.Vectors() == AVX512 && vnni }
 
+// HaveBytes reports whether the CPU does so at some level.
+func HaveBytes() bool { return vnni }
+
 var dots = len(Missing("AVX512BF16")) == 0
 
 var vnni = len(Missing("AVX512VNNI")) == 0
