@@ -2,12 +2,15 @@ package fuzz
 
 import (
 	"bytes"
+	"compress/gzip"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 
@@ -163,6 +166,39 @@ func FuzzJSON(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(tablesIn)
+}
+
+// FuzzPacked is the same for files that are compressed, which may hold more than they are long, and whose decoders take some memory.
+func FuzzPacked(f *testing.F) {
+	text := []byte("x,y\n1,2\n3,4\n")
+	for _, inner := range [][]byte{text, []byte(`[{"x":1}]`), []byte("X\n\x00\x00\x00\x03"), bytes.Repeat([]byte("0,0\n"), 1000)} {
+		var gz, zst bytes.Buffer
+		g := gzip.NewWriter(&gz)
+		z, err := zstd.NewWriter(&zst)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, w := range []io.WriteCloser{g, z} {
+			if _, err := w.Write(inner); err != nil {
+				f.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				f.Fatal(err)
+			}
+		}
+		for _, b := range [][]byte{gz.Bytes(), zst.Bytes()} {
+			f.Add(b)
+			f.Add(b[:len(b)/2])
+		}
+	}
+	b, err := os.ReadFile(filepath.Join("..", "internal", "tables", "testdata", "table.csv.bz2"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		bounded(t, 1<<20+256*len(b), func() { _, _ = tables.Decode(b, "f", nil) })
+	})
 }
 
 // FuzzParquet is the same for a table's columns in pages, which the library's own writer makes besides ours.

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +39,7 @@ func (f *tableFlags) register(a *app, cmd *cobra.Command) {
 // asked reports whether a file is one of rows and columns, and not of tensors: by its name, or because flags speak of columns.
 func (f *tableFlags) asked(in string) bool {
 	endings := []string{".csv", ".tsv", ".txt", ".parquet", ".npy", ".xlsx", ".ods", ".json", ".jsonl", ".geojson"}
-	return slices.Contains(endings, strings.ToLower(filepath.Ext(in))) ||
+	return slices.Contains(endings, tables.Ending(in)) ||
 		f.X != nil || f.Y != nil || f.Task != "" || f.Static != "" || f.Targets != "" || f.Grid != nil || f.Next != 0 || f.plot != ""
 }
 

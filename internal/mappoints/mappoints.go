@@ -98,6 +98,8 @@ var unread = []struct{ begin, what string }{
 	{"PAR1", "a Parquet file: write it as CSV"}, {"CDF", "a NetCDF file: write a table of it as CSV"},
 	{"\x89HDF", "an HDF5 or NetCDF file: write a table of it as CSV"}, {"\x93NUMPY", "an array of numpy: write it as CSV"},
 	{"{\"", "JSON: write its records as CSV"}, {"{\n", "JSON: write its records as CSV"}, {"[{", "JSON: write its records as CSV"},
+	{"\x1f\x8b", "compressed by gzip: unpack it first"}, {"\x28\xb5\x2f\xfd", "compressed by zstd: unpack it first"},
+	{"BZh91AY&", "compressed by bzip2: unpack it first"},
 	{"[\n", "JSON: write its records as CSV"}, {"[[", "JSON: write its records as CSV"},
 }
 

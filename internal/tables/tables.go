@@ -1,5 +1,5 @@
 // Package tables reads and writes tables in all formats: CSV and TSV, Parquet, numpy's npz and npy, and NetCDF; HDF5, of which NetCDF-4 is
-// a kind, spreadsheets and JSON are read only.
+// a kind, spreadsheets and JSON are read only, and so is any of these compressed by gzip, bzip2 or zstd.
 // What a file begins with says which it is; what a name ends in, how it is written.
 package tables
 
@@ -53,6 +53,9 @@ func ReadFileAs(path string, wanted []string, opt tabular.Options) (*tabular.Tab
 	defer f.Close()
 	head := make([]byte, netcdf.Head)
 	n, _ := io.ReadFull(f, head)
+	if way := packing(head[:n]); way >= 0 {
+		return readPacked(io.MultiReader(bytes.NewReader(head[:n]), f), way, path, sheet, wanted, opt)
+	}
 	if known(head[:n]) {
 		b, err := safetensors.ReadFile(file)
 		if err != nil {
@@ -75,7 +78,7 @@ func ReadFileAs(path string, wanted []string, opt tabular.Options) (*tabular.Tab
 // textual is an error where a file that is text, by what it begins with, has the name of another format.
 func textual(name string) error {
 	endings := []string{".parquet", ".npz", ".npy", ".nc", ".nc4", ".h5", ".hdf5", ".xlsx", ".ods"}
-	if ending := strings.ToLower(filepath.Ext(name)); slices.Contains(endings, ending) {
+	if ending := Ending(name); slices.Contains(endings, ending) {
 		return fmt.Errorf("%w: %s: it does not begin as %s files do; tables of text are .csv or .tsv", ErrFormat, name, ending)
 	}
 	return nil
@@ -98,6 +101,9 @@ func DecodeAs(b []byte, name string, wanted []string, opt tabular.Options) (*tab
 
 // decode is DecodeAs, of a sheet of that name if it is not empty.
 func decode(b []byte, name, sheet string, wanted []string, opt tabular.Options) (*tabular.Table, error) {
+	if way := packing(b); way >= 0 {
+		return readPacked(bytes.NewReader(b), way, name, sheet, wanted, opt)
+	}
 	var t *tabular.Table
 	var err error
 	switch {

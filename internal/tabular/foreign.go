@@ -14,10 +14,7 @@ const (
 // Foreign are files that are taken for tables, by what they begin with, and what each is. Of all of them a head of eight bytes is enough.
 var Foreign = []struct{ Begin, What string }{
 	{"\xd0\xcf\x11\xe0", "an old or encrypted document of Microsoft Office: save its sheet as .xlsx or CSV"},
-	{"\x1f\x8b", "compressed by gzip: unpack it first"},
 	{"\xfd7zXZ", "compressed by xz: unpack it first"},
-	{"\x28\xb5\x2f\xfd", "compressed by zstd: unpack it first"},
-	{"BZh91AY&", "compressed by bzip2: unpack it first"},
 	{"\x89PNG\r\n", "a PNG image"}, {"\xff\xd8\xff", "a JPEG image"}, {"GIF87a", "a GIF image"}, {"GIF89a", "a GIF image"},
 	{"II*\x00", tiff}, {"MM\x00*", tiff}, {"II+\x00", tiff}, {"MM\x00+", tiff},
 	{"%PDF-", "a PDF document"}, {"GRIB", "a GRIB file: convert it to NetCDF"},
