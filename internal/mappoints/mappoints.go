@@ -80,6 +80,8 @@ var pageWords = strings.NewReplacer(
 	"unless --decimal . or --decimal , says what the comma is", "unless Decimal sign says what the comma is",
 	"decimals need a point, or --decimal ,", "decimals need a point, or a comma as Decimal sign",
 	"if it stands for missing ones, say --missing", "if it stands for missing ones, Missing can say",
+	"if that is wrong, say --missing", "if that is wrong, Missing can say",
+	"; if it is right, --positive or --log may suit the column", "",
 	"if it stands for a missing value, say --missing", "if it stands for a missing value, Missing can say",
 	"say --dates dmy or --dates mdy", "choose the order of Dates",
 	"as --dates mdy says", "as Dates says", "as --dates dmy says", "as Dates says",

@@ -279,6 +279,8 @@ func (t *Table) Remarks(c Columns) (out []string) {
 		if v, n := t.sentinel(column); n > 0 {
 			out = append(out, fmt.Sprintf("%s holds %g in %s, far from all other values: if it stands for missing ones, "+
 				"say --missing %g", t.columnOf(column), v, words.Plural(n, "row"), v))
+		} else if text := t.outlying(column, slices.Contains(c.Y, column)); text != "" {
+			out = append(out, text)
 		}
 	}
 	return out

@@ -477,15 +477,20 @@ func (t *Table) Groups(column int) (group []int, n int, err error) {
 
 // Errorf is an error about a cell, "data.csv:3:5: ..."; row -1 is the header. The format may wrap an error.
 func (t *Table) Errorf(row, column int, format string, args ...any) error {
-	at := row*t.Cols + column
-	if t.Header != nil {
-		at += t.Cols
-	}
+	at := t.offset(row, column)
 	err := fmt.Errorf(format, args...)
 	if at < 0 || at >= len(t.places) {
 		return fmt.Errorf("%s: %s%w", t.Name, t.cell(row, column), err)
 	}
 	return fmt.Errorf("%s:%d:%d: %w", t.Name, t.places[at].line, t.places[at].column, err)
+}
+
+// offset is where the place of a cell is among those of the table, if it has any; row -1 is the header.
+func (t *Table) offset(row, column int) int {
+	if t.Header != nil {
+		row++
+	}
+	return row*t.Cols + column
 }
 
 // cell names a cell of a file without lines, "row 3, column lat: ", or nothing where that is no place.
