@@ -20,6 +20,8 @@ import (
 // Columns names the columns of a table, by name or number. Without names the inputs are x, or x1, x2, ..; the outputs y,
 // or y1, y2, ..; and the column task, if there is one, says which task a row belongs to.
 type Columns struct {
+	// X may join columns of a time, as Date+Time or Year+Month+Day+Hour. A column of dates and the next, of times of day, are joined, too:
+	// X says so after a table was read.
 	X, Y []string
 	// Aux are auxiliary inputs, which are known at the context and at the targets; nil: those of the model.
 	Aux  []string
@@ -69,7 +71,7 @@ func Open[V any](path string, stdin io.Reader, open func(path string) (V, error)
 func (c *Columns) ReadTable(path string, stdin io.Reader) (*table.Table, error) {
 	var wanted []string
 	if c.X != nil && c.Y != nil {
-		wanted = slices.Concat(c.X, c.Y, c.Aux)
+		wanted = slices.Concat(tabular.Parts(c.X), c.Y, c.Aux)
 		if c.Task != "" {
 			wanted = append(wanted, c.Task)
 		}
@@ -86,7 +88,19 @@ func (c *Columns) ReadTable(path string, stdin io.Reader) (*table.Table, error) 
 	if err != nil {
 		return nil, err
 	}
-	return t, t.CountAsMissing(c.Missing...) // files that are not text
+	if err := t.CountAsMissing(c.Missing...); err != nil { // files that are not text
+		return nil, err
+	}
+	return t, c.join(t)
+}
+
+// join makes columns of times of those that X joins, or that are a date and a time of day; X has their names then.
+func (c *Columns) join(t *table.Table) error {
+	names, err := t.Join(c.X)
+	if err == nil && names != nil {
+		c.X = names
+	}
+	return rowsHint(err)
 }
 
 // Decode decodes a piece of a table of text, of which nothing is read that only all rows tell; name is for errors.
@@ -96,7 +110,11 @@ func (c *Columns) Decode(b []byte, name string) (*table.Table, error) {
 		return nil, err
 	}
 	opt.Piece = true
-	return tables.DecodeAs(b, name, nil, opt)
+	t, err := tables.DecodeAs(b, name, nil, opt)
+	if err != nil {
+		return nil, err
+	}
+	return t, c.join(t)
 }
 
 // text says how the numbers of tables of text are written.

@@ -83,6 +83,7 @@ var pageWords = strings.NewReplacer(
 	"if that is wrong, say --missing", "if that is wrong, Missing can say",
 	"; if it is right, --positive or --log may suit the column", "",
 	"if it stands for a missing value, say --missing", "if it stands for a missing value, Missing can say",
+	", or in a column that is joined, as --x Date+Time", "",
 	"say --dates dmy or --dates mdy", "choose the order of Dates",
 	"as --dates mdy says", "as Dates says", "as --dates dmy says", "as Dates says",
 	"are skipped where --x and --y name columns", "are skipped where Columns names x, y and value",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/internal/spreadsheet"
@@ -40,7 +41,7 @@ func ofSheet(b []byte, name, sheet string, wanted []string, opt tabular.Options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	cells = belowTitle(cells, wanted)
+	cells = belowTitle(cells, slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return tabular.IsJoined(name) }))
 	first, last, rows := cells[0].Column, cells[0].Column, 0
 	for i, c := range cells {
 		first, last = min(first, c.Column), max(last, c.Column)

@@ -16,7 +16,7 @@ var ErrColumns = errors.New("the columns do not fit")
 // Want says which columns of a table are coordinates, and which are outputs.
 type Want struct {
 	// X and Y name the columns, or give their numbers, counted from 1. Where one is nil, a header is searched for x or x1, x2, ..,
-	// and for y or y1, y2, ..; without a header the first columns are x, and the others y.
+	// and for y or y1, y2, ..; without a header the first columns are x, and the others y. See Join for names like Date+Time.
 	X, Y []string
 	// Dx and Dy are how many there must be; 0: as many as there are.
 	Dx, Dy int
@@ -163,6 +163,9 @@ func (t *Table) role(letter string, named []string, n int, optional bool) ([]int
 // column returns the place of the column of that name, in any case of letters if no other fits, or of that number; -1 if there is
 // none.
 func (t *Table) column(name string) (int, error) {
+	if k, ok := t.aliases[name]; ok {
+		return k, nil
+	}
 	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
 		at := -1
 		for k, h := range t.Header {

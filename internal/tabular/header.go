@@ -54,7 +54,11 @@ func distinct(row []string) bool {
 func (o Options) asksFor(row []string) bool {
 	named := false
 	for i, name := range slices.Concat(o.X, o.Y) {
-		found := slices.ContainsFunc(row, func(cell string) bool { return strings.EqualFold(cell, name) })
+		is := func(name string) bool {
+			return slices.ContainsFunc(row, func(cell string) bool { return strings.EqualFold(cell, name) })
+		}
+		parts := partsOf(name)
+		found := is(name) || parts != nil && !slices.ContainsFunc(parts, func(part string) bool { return !is(part) })
 		n, err := strconv.Atoi(name)
 		number := err == nil && n > 0
 		if i < len(o.X) && !found && (!number || n > len(row)) {

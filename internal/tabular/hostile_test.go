@@ -33,12 +33,16 @@ func TestHostile(t *testing.T) {
 		c, err := t.Find(Want{X: []string{text}})
 		if err == nil {
 			t.Extra(c)
+			_, _ = t.Join([]string{text, text + "+y"})
 			_, _ = t.Other(c, text, true)
 			_, _ = t.Numbers(true, c.X...)
 		}
 	}, whole, "x")
 	named("With", func(columns []Column) { whole.With(columns...) }, columns)
 	named("Find", func(w Want) { _, _ = whole.Find(w) }, Want{X: []string{"x"}, Y: []string{"y"}, Dx: 1, Dy: 1, Aux: []string{"1"}})
+	named("Join", func(x []string) { other := whole; _, _ = other.Join(x) }, []string{"x+y"})
+	named("Parts", func(x []string) { Parts(x) }, []string{"x+y"})
+	named("IsJoined", IsJoined, "x+y")
 	named("Write", func(t *Table, separator rune) { _ = Write(io.Discard, t, separator) }, &Table{Cols: 1, Values: []float64{1}}, ';')
 	testkit.HostileIndexed(t, "tabular", "columns", func(row, column int, columns []int) {
 		_ = whole.Errorf(row, column, "why")

@@ -135,5 +135,6 @@ func TestTextHints(t *testing.T) {
 	require.NoError(t, err)
 	_, err = table.Coordinates(0, 1)
 	require.EqualError(t, err, `a.csv:2:12: not a table of numbers: "00:00" is not a number: `+
-		"a time of day needs its date in the same cell, as in 2006-01-02 15:04")
+		"a time of day needs its date in the same cell, as in 2006-01-02 15:04, "+
+		"or in a column that is joined, as --x Date+Time")
 }

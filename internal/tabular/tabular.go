@@ -71,6 +71,8 @@ type Table struct {
 	made   []string
 	source []int
 
+	aliases map[string]int // names of columns of a table without a header
+
 	places []place // of the header's cells, if there is one, then of the values
 }
 
@@ -796,7 +798,8 @@ func notANumber(cell string) string {
 	case otherDate.MatchString(cell):
 		return quote(cell) + " is not a number, nor a date like 2006-01-02"
 	case timeOfDay.MatchString(cell):
-		return quote(cell) + " is not a number: a time of day needs its date in the same cell, as in 2006-01-02 15:04"
+		return quote(cell) + " is not a number: a time of day needs its date in the same cell, as in 2006-01-02 15:04, " +
+			"or in a column that is joined, as --x Date+Time"
 	}
 	return quote(cell) + " is not a number"
 }

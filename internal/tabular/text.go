@@ -201,7 +201,7 @@ func belowLines(start, order string, opt Options) (skip, lines int) {
 			for i, cell := range cells {
 				cells[i] = strings.Trim(strings.TrimSpace(cell), `"`)
 			}
-			if !slices.ContainsFunc(slices.Concat(opt.X, opt.Y), func(name string) bool { return !slices.Contains(cells, name) }) {
+			if names := slices.Concat(opt.X, opt.Y); !slices.ContainsFunc(names, func(name string) bool { return !hasName(cells, name) }) {
 				if above == 0 {
 					return 0, 0
 				}
