@@ -99,6 +99,10 @@ func TestHelpGroups(t *testing.T) {
 		require.Contains(t, out, want)
 	}
 	require.NotContains(t, out, "--weight-decay")
+	for _, command := range []string{"regress", "predict", "sample"} { // what a table of one's own needs
+		require.Contains(t, b.ok(command, "--help"), "      --missing ")
+		require.Contains(t, b.ok(command, "--help"), "      --aux ")
+	}
 	require.Contains(t, b.ok("train", "regression", "--help-all"), "--weight-decay")
 }
 

@@ -9,8 +9,8 @@ import (
 // here come first.
 var flagGroups = []cli.FlagGroup{
 	{Title: "Data", Names: `in csv x y task targets next from to points grid sphere kernel benchmark field plane digits images mnist image
-		mask manifest size colour array holdout
-		| decimal dates missing aux static static-fields place length region dx chain learn slow window window-points min-context
+		mask manifest size colour array holdout aux missing
+		| decimal dates static static-fields place length region dx chain learn slow window window-points min-context
 		max-context min-targets min-rate max-rate max-angle min-scale max-scale max-shift holdout-by holdout-seed holdout-last
 		score-context rate angle digit knots outputs inputs expected tasks`},
 	{Title: "Model", Names: `model group lifts likelihood precision groups models

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,10 +153,11 @@ func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Int
 		Check: in.Reports(), Samples: in.Drawn(), Validation: v}
 	r.Line("model", "none: the table itself is interpolated")
 	lines, notes, cautions := in.Said(v)
-	r.Lines, r.Notes, r.Cautions = append(r.Lines, lines...), append(r.Notes, notes...), append(r.Cautions, cautions...)
 	for _, note := range in.Distances(f.oneTable.fl.Changed("units")) {
 		r.Cautions = append(r.Cautions, note.Named(flagOf))
 	}
+	doubts := in.Doubts() // with what the check says they explain, which comes next
+	r.Lines, r.Notes, r.Cautions = append(r.Lines, lines...), append(r.Notes, notes...), slices.Concat(r.Cautions, doubts, cautions)
 	if f.out != "" {
 		r.Line("targets", "%d", in.Targets.Rows())
 	}
@@ -164,7 +166,11 @@ func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Int
 		out.LogLikelihood = &v
 		r.Line("log-likelihood", "%.4f per target", mean)
 	}
-	r.Notes = append(r.Notes, in.Extra()...)
+	for _, note := range in.Extra() {
+		if !slices.Contains(doubts, note) {
+			r.Notes = append(r.Notes, note)
+		}
+	}
 	r.Line("time", "%.2f s", seconds)
 	r.Written(outs)
 	out.Notes = r.AllNotes()

@@ -198,6 +198,9 @@ func TestInterpolateRefuses(t *testing.T) {
 	} {
 		b.fails(c.status, c.want, append(append([]string{"regress"}, c.args...), target...)...)
 	}
+	b.write("wide.csv", "a,b,c,d,e,f,g,h,i,y\n1,2,3,4,5,6,7,8,9,1\n2,3,4,5,6,7,8,9,1,2\n")
+	b.fails(1, "9 inputs, need 1 to 8: --aux takes others", "regress", "--csv", "@wide.csv", "--x", "a,b,c,d,e,f,g,h,i", "--y", "y",
+		"--targets", "@wide.csv", "--out", "@o.csv")
 	b.fails(1, "plane.csv:1:1: the columns do not fit", "stations", "--csv", "@data.csv", "--targets", "@plane.csv", "--out", "@o.csv")
 	regress := []string{"regress", "--csv", "@data.csv", "--out", "@pred.csv", "--targets"}
 	for _, more := range [][]string{nil, {"--model", "@m.safetensors"}} {

@@ -286,8 +286,8 @@ func TestEndings(t *testing.T) {
 	b.writeImage("i.png", gradient(4, 4))
 	regress := []string{"regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "-1", "--to", "1"}
 	complete := []string{"complete", "--model", "@i.safetensors", "--image", "@i.png", "--rate", "0.5"}
-	b.fails(2, "must end in .csv or .tsv or .parquet or .npz or .nc", append(regress, "--out", "@pred.txt")...)
-	b.fails(2, "must end in .csv or .tsv or .parquet or .npz or .nc", append(regress, "--out", "@pred")...)
+	b.fails(2, "must end in .csv or .tsv or .txt or .parquet or .npz or .nc", append(regress, "--out", "@pred.dat")...)
+	b.fails(2, "must end in .csv or .tsv or .txt or .parquet", append(regress, "--out", "@pred")...)
 	b.fails(2, "a plot is a .png or .svg file", append(regress, "--out", "@pred.csv", "--plot", "@p.jpg")...)
 	b.fails(2, "o.jpg: the name must end in .png, which is what is written", append(complete, "--out", "@o.jpg")...)
 	b.fails(2, "--mean-out: ", append(complete, "--out", "@o.PNG", "--mean-out", "@o.gif")...)
@@ -356,7 +356,7 @@ func TestRegressErrors(t *testing.T) {
 		{"two tasks", "task,x,y\n1,2,3\n2,2,3\n", `data.csv:3:1: the column task says 2, and 1 before`},
 		{"decimal commas", "x;y\n1,5;2.5\n", "data.csv:2:1: not a table of numbers: \"1,5\" is not a number: decimals need a point"},
 		{"ragged", "1,2\n3\n", "data.csv:2:1: "},
-		{"beyond float32", "1,1e300\n", "data.csv:1:3: not usable as data: 1e+300 is beyond float32"},
+		{"beyond float32", "1,1e300\n", "data.csv:1:3: not usable as data: 1e+300 is beyond float32: write the column in a larger unit"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b.write("data.csv", c.csv)

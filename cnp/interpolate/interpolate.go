@@ -202,7 +202,8 @@ func Widths(o *tabletask.Columns, t *table.Table, sphere bool) (dx, dy int, err 
 			words.Plural(t.Cols, "column"))
 	}
 	if dx > krige.MaxDim {
-		return 0, 0, fmt.Errorf("%s: %s, need 1 to %d", t.Name, words.Plural(dx, "input"), krige.MaxDim)
+		return 0, 0, settings.Hintf("%w: {Aux} takes others, in which values are linear",
+			fmt.Errorf("%s: %s, need 1 to %d", t.Name, words.Plural(dx, "input"), krige.MaxDim))
 	}
 	return dx, dy, nil
 }

@@ -335,6 +335,9 @@ func OneTask(t *table.Table, rows *task.Rows) error {
 	return t.Errorf(row, k, "the column %s says %s, and %s before: need the points of one task", t.Header[k], t.Cell(row, k), t.Cell(0, k))
 }
 
+// Doubts says which of the columns of the context may not hold what they seem to; Extra says so, too.
+func (t *Task) Doubts() []string { return t.Points.Doubts(t.Observed.Columns) }
+
 // Extra says that a table of targets has no rows, and names the columns of both tables that nobody reads, and says what
 // was read in another way than it is written.
 func (t *Task) Extra() (notes []string) {

@@ -301,7 +301,7 @@ func RowsOf(t *table.Table, opt CSVOptions, onlyX bool) (*Rows, error) {
 	}
 	for i, y := range r.Y {
 		if dy := len(columns.Y); math.Abs(y) > math.MaxFloat32 {
-			return nil, t.Errorf(i/dy, columns.Y[i%dy], "%w: %g is beyond float32", ErrData, y)
+			return nil, t.Errorf(i/dy, columns.Y[i%dy], "%w: %g is beyond float32: write the column in a larger unit", ErrData, y)
 		}
 	}
 	if len(columns.Aux) > 0 {
@@ -310,7 +310,7 @@ func RowsOf(t *table.Table, opt CSVOptions, onlyX bool) (*Rows, error) {
 		}
 		for i, v := range r.Aux {
 			if da := len(columns.Aux); math.Abs(v) > math.MaxFloat32 {
-				return nil, t.Errorf(i/da, columns.Aux[i%da], "%w: %g is beyond float32", ErrData, v)
+				return nil, t.Errorf(i/da, columns.Aux[i%da], "%w: %g is beyond float32: write the column in a larger unit", ErrData, v)
 			}
 		}
 	}

@@ -82,6 +82,7 @@ var pageWords = strings.NewReplacer(
 	"if it stands for missing ones, say --missing", "if it stands for missing ones, Missing can say",
 	"if that is wrong, say --missing", "if that is wrong, Missing can say",
 	"; if it is right, --positive or --log may suit the column", "",
+	": a column of texts, such as kinds, is none of inputs, but --aux takes it", "",
 	"if it stands for a missing value, say --missing", "if it stands for a missing value, Missing can say",
 	", or in a column that is joined, as --x Date+Time", "",
 	"say --dates dmy or --dates mdy", "choose the order of Dates",
@@ -212,7 +213,7 @@ func known(t *tabular.Table, c tabular.Columns, note string, add func(x []float6
 	rows := 0
 	for i, v := range y {
 		if math.Abs(v) > math.MaxFloat32 {
-			return nil, t.Errorf(i, c.Y[0], "%w: %g is beyond float32", tabular.ErrCell, v)
+			return nil, t.Errorf(i, c.Y[0], "%w: %g is beyond float32: write the column in a larger unit", tabular.ErrCell, v)
 		}
 		if math.IsNaN(v) {
 			continue

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,7 +32,16 @@ func TestForeign(t *testing.T) {
 		_, err = Decode([]byte(binary), "table.dbf", nil)
 		require.ErrorContains(t, err, "table.dbf: not a table of numbers: it is no text, nor of another kind that is read")
 	}
-	for _, text := range []string{"PARENT,y\n1,2\n", "PNG,y\n1,2\n", "{x},y\n1,2\n", "[x],y\n1,2\n", "<x>,y\n1,2\n", "GIF,y\n1,2\n",
+	for begin, what := range map[string]string{"ncols 4\nnrows 5\nxllcorner 0\n1 2 3 4\n": "a grid of Esri: gdal_translate",
+		"NCOLS\t4\r\nNROWS\t5\r\n1 2 3 4\r\n": "a grid of Esri", "DSAA\n4 5\n0 1\n": "a grid of Surfer",
+		"structure(list(x = c(1, 2), y = c(3,\n4)), class = \"data.frame\")": "data of R, as dput",
+		"list(x = c(1, 2))": "data of R, as dput",
+		strings.Repeat("\x00", 12) + "\xc2\xea\x81\x60\xb3\x14\x11\xcf": "a data set of SAS: export"} {
+		_, err = Decode([]byte(begin), "table.txt", nil)
+		require.ErrorContains(t, err, "table.txt: not a table of numbers: it is "+what)
+	}
+	for _, text := range []string{"ncols,y\n1,2\n", "structure,y\n1,2\n", "list(1),y\n1,2\n", "c(mg),y\n1,2\n",
+		"PROJCS,y\n1,2\n", "PARENT,y\n1,2\n", "PNG,y\n1,2\n", "{x},y\n1,2\n", "[x],y\n1,2\n", "<x>,y\n1,2\n", "GIF,y\n1,2\n",
 		"II,y\n1,2\n"} {
 		table, err := Decode([]byte(text), "table.csv", nil)
 		require.NoError(t, err, text)

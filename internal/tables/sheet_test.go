@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -87,4 +88,40 @@ func TestSheet(t *testing.T) {
 	_, err = Decode(spreadsheetOf(t, wide), "wide.ods", nil)
 	require.ErrorIs(t, err, ErrSheet)
 	require.ErrorContains(t, err, "wide.ods: not a sheet with a table: 1201 rows and 16384 columns are too many")
+}
+
+// TestLevels: names of columns in several rows, as pandas writes those of several levels, are joined; a title is none of them.
+func TestLevels(t *testing.T) {
+	cells := func(texts ...string) string {
+		out := "<table-row>"
+		for _, s := range texts {
+			switch {
+			case s == "":
+				out += "<table-cell/>"
+			case s[0] >= '0' && s[0] <= '9':
+				out += `<table-cell value-type="float" value="` + s + `"/>`
+			default:
+				out += `<table-cell value-type="string"><p>` + s + `</p></table-cell>`
+			}
+		}
+		return out + "</table-row>"
+	}
+	read := func(rows ...string) *tabular.Table {
+		got, err := Decode(spreadsheetOf(t, `<table name="s">`+strings.Join(rows, "")+`</table>`), "a.ods", nil)
+		require.NoError(t, err)
+		return got
+	}
+	numbers := cells("0", "1.5", "2", "3") + cells("1", "2.5", "3", "4")
+	got := read(cells("", "rain", "", "wind"), cells("", "mean", "std", "mean"), cells("day"), numbers)
+	require.Equal(t, "day|rain.mean|rain.std|wind.mean\n0|1.5|2|3\n1|2.5|3|4", cellsOf(got))
+	require.Contains(t, strings.Join(got.Remarks(tabular.Columns{}), "\n"),
+		"the first 3 rows of a.ods are taken as names of columns, joined")
+	got = read(cells("", "rain", "", "wind"), cells("", "mean", "std", "mean"), numbers)
+	require.Equal(t, []string{"", "rain.mean", "rain.std", "wind.mean"}, got.Header)
+	require.Equal(t, 2, got.Rows())
+	got = read(cells("Weather of today", "", "", ""), cells("day", "rain", "snow", "wind"), numbers)
+	require.Equal(t, "Weather of today", got.Header[0], "a title")
+	require.Equal(t, 3, got.Rows())
+	got = read(cells("day", "rain", "snow", "wind"), cells("h", "mm", "mm", "m/s"), numbers)
+	require.Equal(t, []string{"h", "mm", "mm", "m/s"}, got.Units)
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // Endings are those of the formats that are written.
-const Endings = ".csv .tsv .parquet .npz .nc"
+const Endings = ".csv .tsv .txt .parquet .npz .nc"
 
 // ErrFormat is wrapped where a file is not of the format that its name says.
 var ErrFormat = errors.New("not the file that it is called")
@@ -324,7 +324,7 @@ func Write(w io.Writer, path string, t *tabular.Table, x []int) error {
 		}
 	}
 	switch strings.ToLower(filepath.Ext(path)) {
-	case ".tsv":
+	case ".tsv", ".txt":
 		return tabular.Write(w, t, '\t')
 	case ".parquet":
 		return writeParquet(w, t)

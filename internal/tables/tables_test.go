@@ -59,7 +59,7 @@ func TestFormats(t *testing.T) {
 	const text = "lat,lon,station,t2m\n1,2,A,0.25\n3,4,BB,\n3,2,A,5\n"
 	in, err := Decode([]byte(text), "in.csv", nil)
 	require.NoError(t, err)
-	for _, name := range []string{"a.csv", "a.tsv", "a.parquet", "a.npz", "a.nc"} {
+	for _, name := range []string{"a.csv", "a.tsv", "a.txt", "a.parquet", "a.npz", "a.nc"} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name)
 			var b bytes.Buffer
@@ -89,7 +89,7 @@ func TestFormats(t *testing.T) {
 			}
 		})
 	}
-	for _, name := range []string{"e.csv", "e.tsv", "e.parquet", "e.npz", "e.nc"} { // nothing to write
+	for _, name := range []string{"e.csv", "e.tsv", "e.txt", "e.parquet", "e.npz", "e.nc"} { // nothing to write
 		var b bytes.Buffer
 		require.NoError(t, Write(&b, name, &tabular.Table{Header: []string{"x", "mean"}, Cols: 2}, []int{0}))
 		got, err := Decode(b.Bytes(), name, nil)

@@ -3,6 +3,7 @@ package tabular
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 )
 
 // How a layer of a map becomes a table, and data of R.
@@ -30,11 +31,25 @@ var Foreign = []struct{ Begin, What string }{
 	{"<stata_d", "a file of Stata: export it as .xlsx or CSV"}, {"HEADER R", "a transport file of SAS: export it as CSV"},
 	{"MATLAB 5", "a file of MATLAB before version 7.3: save it with -v7.3, or by writetable as CSV"},
 	{"<!DOCTYP", "a page of HTML"}, {"<!doctyp", "a page of HTML"}, {"<html", "a page of HTML"}, {"<table", "a page of HTML"},
+	{"PROJCS[\"", ofProjection}, {"GEOGCS[\"", ofProjection}, {"PROJCRS[", ofProjection}, {"GEOGCRS[", ofProjection},
 	{"<?xml", "an XML document; of a layer of a map, such as KML or GML, " + layer},
 }
 
 // tiff is what a TIFF file is; the coordinates of a map's cells are columns of the NetCDF file.
 const tiff = "a TIFF image; of a map, gdal_translate -of netCDF makes a table of its cells"
+
+// ofProjection is what a .prj file is.
+const ofProjection = "a coordinate system, as .prj files hold it: the points are in the file beside it"
+
+// longer are files that more bytes tell, and what each is.
+var longer = []struct {
+	begin *regexp.Regexp
+	what  string
+}{
+	{regexp.MustCompile(`(?i)^\s*ncols\s+\d+\s+nrows\s+\d+\s`), "a grid of Esri: gdal_translate -of netCDF makes a table of its cells"},
+	{regexp.MustCompile(`^DSAA\s+\d+\s+\d+\s`), "a grid of Surfer: gdal_translate -of netCDF makes a table of its cells"},
+	{regexp.MustCompile(`^(structure\(|list\([\w.]+ = )`), "data of R, as dput writes them: write.csv makes a table of a data frame"},
+}
 
 // CheckForeign is an error that says what a file is, by what it begins with, if no table is read from files of that kind.
 func CheckForeign(head []byte, name string) error {
@@ -45,6 +60,14 @@ func CheckForeign(head []byte, name string) error {
 	}
 	if len(head) >= 8 && string(head[:4]) == "PARE" && head[7] == 0 { // the length of a part of less than 16 MiB follows, and no text
 		return fmt.Errorf("%s: %w: it is an encrypted Parquet file: write it without encryption", name, ErrCell)
+	}
+	if bytes.HasPrefix(head, append(make([]byte, 12), "\xc2\xea\x81\x60"...)) {
+		return fmt.Errorf("%s: %w: it is a data set of SAS: export it as .xlsx or CSV", name, ErrCell)
+	}
+	for _, f := range longer {
+		if f.begin.Match(head[:min(len(head), 256)]) {
+			return fmt.Errorf("%s: %w: it is %s", name, ErrCell, f.what)
+		}
 	}
 	if isBinary(head) {
 		return fmt.Errorf("%s: %w: it is no text, nor of another kind that is read: write it as CSV", name, ErrCell)

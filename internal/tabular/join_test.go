@@ -74,6 +74,19 @@ func TestJoin(t *testing.T) {
 	require.Equal(t, []string{"x", "d+t", "d", "t"}, Parts([]string{"x", "d+t"}))
 }
 
+// TestTextInput: a column of texts among inputs is an auxiliary input, perhaps, unless it is a slip among numbers.
+func TestTextInput(t *testing.T) {
+	table, err := Decode([]byte("x,k,y\n1,red,3\nA,blue,4\n3,red,5\n"), "a.csv")
+	require.NoError(t, err)
+	_, err = table.Coordinates(1)
+	require.ErrorContains(t, err, `a.csv:2:3: not a table of numbers: "red" is not a number: a column of texts, such as kinds, `+
+		"is none of inputs, but --aux takes it")
+	_, err = table.Coordinates(0)
+	require.NotContains(t, err.Error(), "--aux")
+	_, err = table.Numbers(true, 1)
+	require.NotContains(t, err.Error(), "--aux", "an output")
+}
+
 // TestJoinErrors: parts that are no times are named by line and column.
 func TestJoinErrors(t *testing.T) {
 	for _, c := range []struct {

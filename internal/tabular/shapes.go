@@ -105,7 +105,11 @@ func (t *reading) takeUnits() {
 			break
 		}
 	}
-	if rows == 0 || t.isTitled(rows) {
+	if rows == 0 {
+		return
+	}
+	if t.isTitled(rows) {
+		t.takeNames(rows)
 		return
 	}
 	var texts []string
@@ -123,6 +127,36 @@ func (t *reading) takeUnits() {
 		what = fmt.Sprintf("the %d rows below the header of %%s are", rows)
 	}
 	t.remark(-1, what+" taken as units of columns: %s", t.Name, quote(strings.Join(texts, ",")))
+	t.dropRows(rows)
+}
+
+// takeNames makes names of those of a sheet's header and of rows below it, as pandas writes columns of several levels: the name of a group
+// stands above the first of its columns alone. A single name above all is a title.
+func (t *reading) takeNames(rows int) {
+	names, group, groups := make([]string, t.Cols), "", 0
+	for c := range names {
+		if t.Header[c] != "" {
+			group = t.Header[c]
+			groups++
+		}
+		var parts []string
+		if group != "" && (t.Header[c] != "" || t.Text(0, c) != "") {
+			parts = append(parts, group)
+		}
+		for row := range rows {
+			if text := t.Text(row, c); text != "" {
+				parts = append(parts, text)
+			}
+		}
+		names[c] = strings.Join(parts, ".")
+	}
+	const fewest = 2
+	if !t.sheet || groups < fewest || !distinct(names) {
+		return
+	}
+	t.Header = names
+	t.findKeys(names)
+	t.remark(-1, "the first %d rows of %s are taken as names of columns, joined: %s", rows+1, t.Name, quote(strings.Join(names, ",")))
 	t.dropRows(rows)
 }
 
@@ -268,14 +302,18 @@ func (t *Table) Remarks(c Columns) (out []string) {
 	if note := t.Blanks(values...); note != "" {
 		out = append(out, note)
 	}
-	out = append(out, t.Marked(values...)...)
+	return append(append(out, t.Marked(values...)...), t.Doubts(c)...)
+}
+
+// Doubts are those of Remarks that say that a column may not hold what it seems to: what is predicted may then be wrong.
+func (t *Table) Doubts(c Columns) (out []string) {
 	for _, column := range c.X {
 		if v, form := t.digits(column); form != "" {
 			out = append(out, fmt.Sprintf("%s holds numbers such as %.0f that look like dates, between which distances are no times: "+
 				"write them like %s", t.columnOf(column), v, form))
 		}
 	}
-	for _, column := range values {
+	for _, column := range slices.Concat(c.Y, c.Aux) {
 		if v, n := t.sentinel(column); n > 0 {
 			out = append(out, fmt.Sprintf("%s holds %g in %s, far from all other values: if it stands for missing ones, "+
 				"say --missing %g", t.columnOf(column), v, words.Plural(n, "row"), v))

@@ -363,8 +363,12 @@ func (t *Table) Numbers(missing bool, columns ...int) ([]float64, error) {
 			}
 			if b.other >= 0 {
 				hint := t.rowHint(row, c)
-				if hint == "" && missing {
+				switch {
+				case hint != "":
+				case missing:
 					hint = b.hint(text)
+				case b.numbers == 0 && !timeOfDay.MatchString(text) && !otherDate.MatchString(text):
+					hint = ": a column of texts, such as kinds, is none of inputs, but --aux takes it"
 				}
 				return nil, t.Errorf(row, c, "%w: %s%s", ErrCell, notANumber(text), hint)
 			}
@@ -605,7 +609,7 @@ type Row struct {
 
 // ReadRows is ReadAs for rows that are cells already, each of as many.
 func ReadRows(rows iter.Seq[Row], name string, opt Options) (*Table, error) {
-	t := &reading{Table: Table{Name: name, asked: opt}, opt: opt, texts: map[string]string{}}
+	t := &reading{Table: Table{Name: name, asked: opt}, opt: opt, texts: map[string]string{}, sheet: true}
 	if err := t.CountAsMissing(opt.Missing...); err != nil {
 		return nil, err
 	}
@@ -672,6 +676,7 @@ type reading struct {
 
 	number   []bool // cells of this row that are numbers, in whatever form
 	signs    signs  // what numbers with points and commas say of these
+	sheet    bool   // the table is one of a spreadsheet
 	rowNames bool   // the first cells are names of rows, which the header has not
 	windows  bool   // some bytes are no UTF-8
 	repeated int    // rows that are the header once more
