@@ -27,6 +27,38 @@ type Dataset struct {
 	fill    []byte // a value, nil: zeros
 	inflate io.ReadCloser
 	zstd    Decoder
+
+	of      *Dataset // whose field this is, from a byte of each value on; nil: it is none
+	from    int
+	records []byte // the values of a dataset of compounds, for its fields
+}
+
+// Fields are the fields of a dataset of compounds as datasets of their own; nil: it is none, or they are not known.
+func (d *Dataset) Fields() (out []*Dataset) {
+	for _, f := range d.Type.Fields {
+		own := &Dataset{Name: f.Name, Address: d.Address, Shape: d.Shape, Null: d.Null, Type: f.Type, f: d.f, most: d.most, of: d,
+			from: f.At}
+		if fill := d.Fill(); fill != nil {
+			own.fill = fill[f.At : f.At+f.Type.Size]
+		}
+		out = append(out, own)
+	}
+	return out
+}
+
+// field reads a field.
+func (d *Dataset) field() ([]byte, error) {
+	if d.of.records == nil {
+		var err error
+		if d.of.records, err = d.of.Read(); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]byte, 0, product(d.Shape)*d.Type.Size)
+	for at := d.from; at+d.Type.Size <= len(d.of.records); at += d.of.Type.Size {
+		out = append(out, d.of.records[at:at+d.Type.Size]...)
+	}
+	return out, nil
 }
 
 // Attr is an attribute of a dataset or of the file.

@@ -2,8 +2,8 @@
 //
 // It reads what libraries have written since 1998: superblocks 0 to 3, object headers 1 and 2, groups by symbol tables, links or fractal
 // heaps, values in the header, in one piece or in chunks under any of the six indexes, and the filters deflate, shuffle, Fletcher's
-// checksum, bzip2, LZF and Zstandard. A file may begin with a block of its user's, as those of MATLAB 7.3 do. What it does not read, such
-// as compound types, virtual datasets or szip, is an error that says so.
+// checksum, bzip2, LZF and Zstandard. A file may begin with a block of its user's, as those of MATLAB 7.3 do. The fields of compounds are
+// datasets of their own. What it does not read, such as virtual datasets or szip, is an error that says so.
 //
 // The reader does not trust its input: structures that have a checksum are compared with it, an address or a length is compared with the
 // bytes that are there before anything is read or allocated, and a file whose structures refer to each other in circles is an error.

@@ -116,6 +116,19 @@ func TestGolden(t *testing.T) {
 			require.Equal(t, want, v, i)
 		}
 		require.ErrorContains(t, all["compound"].Type.Check(), "compounds")
+		fields := all["compound"].Fields()
+		require.Len(t, fields, 2)
+		require.Equal(t, []string{"a", "b"}, []string{fields[0].Name, fields[1].Name})
+		require.Equal(t, []Class{Float, Integer}, []Class{fields[0].Type.Class, fields[1].Type.Class})
+		d := all["compound"]
+		records := d.f.b[d.at : d.at+24] // which hold zeros
+		for i := range 3 {
+			binary.LittleEndian.PutUint32(records[8*i:], math.Float32bits(float32(i)+0.5))
+			binary.LittleEndian.PutUint32(records[8*i+4:], uint32(-7*i))
+		}
+		require.Equal(t, []float64{0.5, 1.5, 2.5}, numbers(t, fields[0]))
+		require.Equal(t, []float64{0, -7, -14}, numbers(t, fields[1]))
+		require.Nil(t, all["plain"].Fields())
 		require.True(t, all["empty"].Null)
 		require.Equal(t, []string{"title"}, []string{root[0].Name})
 		whole := all["whole"]

@@ -137,6 +137,9 @@ func Most(file []byte) int { return max(len(file), int(min(1100*int64(len(file))
 
 // Read returns the values in memory order, the last dimension fastest, in the bytes of their type.
 func (d *Dataset) Read() ([]byte, error) {
+	if d.of != nil && !d.Null {
+		return d.field()
+	}
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %q: %s", ErrFormat, d.Name, fmt.Sprintf(format, args...))
 	}

@@ -1,8 +1,10 @@
 package hdf5
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 )
 
 // Class is what the values of a type are.
@@ -40,8 +42,17 @@ type Type struct {
 	Text bool
 	// Base is the type of what a Sequence, an Enum or an Array holds.
 	Base *Type
+	// Fields are those of a Compound, nil where they are not known.
+	Fields []Field
 	// odd says why numbers of the type are not read: they do not fill their bytes.
 	odd string
+}
+
+// Field is a part of a Compound, at a byte of its.
+type Field struct {
+	Name string
+	At   int
+	Type *Type
 }
 
 // Check is an error where values of a type are not numbers, enumerations of numbers, or texts, which are all that is read.
@@ -101,14 +112,103 @@ func (r *reader) datatype(nested int) *Type {
 		if r.err == nil && (t.Base.Class != Integer || t.Base.Size != t.Size) {
 			r.fail("an enumeration of %s", t.Base.Class)
 		}
+		if nested > 0 { // what follows is of another type
+			n := int(bits & 0xffff)
+			for range n {
+				r.member(version)
+			}
+			r.skip(n * t.Size)
+		}
+	case Compound:
+		own := *r // the other datasets of the file are read where fields are of kinds that nobody knows
+		if fields := own.fields(t, version, int(bits&0xffff), nested); own.err == nil {
+			t.Fields, r.at = fields, own.at
+		} else if nested > 0 {
+			r.err = own.err
+		}
+	case Array:
+		rank := int(r.byte())
+		const old = 3
+		if version < old {
+			r.skip(3 + 4*rank)
+		}
+		r.skip(4 * rank)
+		if nested > 0 {
+			t.Base = r.datatype(nested + 1)
+		}
 	case Sequence:
 		t.Text = bits&15 == 1
 		t.Base = r.datatype(nested + 1)
 		if r.err == nil && t.Size != 8+r.f.offsets {
 			r.fail("sequences of %d bytes", t.Size)
 		}
+	default:
+		r.other(class, bits)
 	}
 	return t
+}
+
+// other passes over what is said of types of other classes: times, bits and opaque bytes, which are not read.
+func (r *reader) other(class Class, bits uint64) {
+	const times, someBits, opaque = 2, 4, 5
+	switch class {
+	case times:
+		r.skip(2)
+	case someBits:
+		r.skip(4)
+	case opaque:
+		r.skip(int(bits & 0xff))
+	}
+}
+
+// member reads the name of a field or of a number of an enumeration, which versions before 3 fill up to eight bytes.
+func (r *reader) member(version byte) string {
+	end := -1
+	if r.err == nil {
+		end = bytes.IndexByte(r.b[r.at:], 0)
+	}
+	if end < 0 {
+		r.fail("a name without an end")
+		return ""
+	}
+	n := end + 1
+	const filled = 3
+	if version < filled {
+		n = align(8, n)
+	}
+	return text(r.take(n))
+}
+
+// fields reads n fields of a compound, none of which may lie upon another.
+func (r *reader) fields(t *Type, version byte, n, nested int) (all []Field) {
+	const least = 16 // bytes of a field in a file, which many datasets may have in common
+	if r.f.left < n*least {
+		r.fail("%d fields, again and again", n)
+		return nil
+	}
+	r.f.left -= n * least
+	rest := t.Size
+	for range n {
+		f := Field{Name: r.member(version)}
+		switch version {
+		case 1:
+			f.At = r.small(4)
+			r.skip(28) // dimensions, which no library writes
+		case 2:
+			f.At = r.small(4)
+		default:
+			f.At = r.small((bits.Len(uint(t.Size)) + 7) / 8)
+		}
+		if f.Type = r.datatype(nested + 1); r.err != nil {
+			return nil
+		}
+		if rest -= f.Type.Size; rest < 0 || f.At > t.Size-f.Type.Size {
+			r.fail("a field beyond its %d bytes", t.Size)
+			return nil
+		}
+		all = append(all, f)
+	}
+	return all
 }
 
 // ieee reads the form of floating-point numbers, which is that of IEEE 754 wherever they are read.

@@ -62,8 +62,15 @@ func decode4(b []byte) (*File, error) {
 		if a := d.Attr(scaleName); a != nil && d.Attr(class) != nil && strings.HasPrefix(textOf(a), noVariable) {
 			continue
 		}
-		if err := s.variable(d); err != nil {
-			return nil, fmt.Errorf("%w: variable %q: %w", ErrFormat, d.Name, err)
+		fields := fieldsOf(d, all)
+		if fields[0] != d {
+			f.Left[d.Name] = fmt.Errorf("variable %q: %w: values are compounds, whose fields are variables of their own, such as %q",
+				d.Name, ErrFormat, fields[0].Name)
+		}
+		for _, d := range fields {
+			if err := s.variable(d); err != nil {
+				return nil, fmt.Errorf("%w: variable %q: %w", ErrFormat, d.Name, err)
+			}
 		}
 	}
 	for i := range f.Vars {
@@ -84,6 +91,25 @@ func decode4(b []byte) (*File, error) {
 		v.short = !slices.Equal(v.set.Shape, f.Shape(v))
 	}
 	return f, nil
+}
+
+// fieldsOf are the fields of a dataset of compounds, or itself. Fields of several, or of one name with others, are called after it, too.
+func fieldsOf(d *hdf5.Dataset, all []*hdf5.Dataset) []*hdf5.Dataset {
+	if len(d.Type.Fields) == 0 {
+		return []*hdf5.Dataset{d}
+	}
+	fields := d.Fields()
+	names := map[string]bool{}
+	for _, field := range fields {
+		names[field.Name] = true
+	}
+	taken := func(other *hdf5.Dataset) bool { return other != d && (len(other.Type.Fields) > 0 || names[other.Name]) }
+	if slices.ContainsFunc(all, taken) {
+		for _, field := range fields {
+			field.Name = d.Name + "." + field.Name
+		}
+	}
+	return fields
 }
 
 // textOf is an attribute of one text, "" if it is anything else.

@@ -70,7 +70,17 @@ func TestLeftOut(t *testing.T) {
 	_, err = table.Find(tabular.Want{X: []string{"x"}})
 	require.ErrorContains(t, err, "which hold lists or other types: it has no column")
 	_, err = ReadFile(filepath.Join("..", "hdf5", "testdata", "new.h5"), []string{"compound"})
-	require.ErrorContains(t, err, "write each field as a dataset of its own")
+	require.ErrorContains(t, err, `values are compounds, whose fields are variables of their own, such as "a"`)
+}
+
+// TestRecords: the fields of compounds, as records of h5py and tables of pandas are, are columns.
+func TestRecords(t *testing.T) {
+	for _, name := range []string{"old.h5", "new.h5"} {
+		table, err := ReadFile(filepath.Join("..", "hdf5", "testdata", name), []string{"a", "b"})
+		require.NoError(t, err)
+		require.Equal(t, "a|b\n0|0\n0|0\n0|0", cellsOf(table), name)
+		require.Equal(t, []bool{true, false}, table.Single)
+	}
 }
 
 // TestGridCells: the table of a small file has no more cells than those of a mask.
