@@ -1,8 +1,10 @@
 package fuzz
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"math"
 	"os"
@@ -186,7 +188,16 @@ func FuzzPacked(f *testing.F) {
 				f.Fatal(err)
 			}
 		}
-		for _, b := range [][]byte{gz.Bytes(), zst.Bytes()} {
+		var archive bytes.Buffer
+		files := zip.NewWriter(&archive)
+		w, err := files.Create("a.csv")
+		if err == nil {
+			_, err = w.Write(inner)
+		}
+		if err = errors.Join(err, files.Close()); err != nil {
+			f.Fatal(err)
+		}
+		for _, b := range [][]byte{gz.Bytes(), zst.Bytes(), archive.Bytes()} {
 			f.Add(b)
 			f.Add(b[:len(b)/2])
 		}

@@ -1,18 +1,22 @@
 package tables
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/bzip2"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/equivcnp/equivcnp/internal/netcdf"
+	"github.com/equivcnp/equivcnp/internal/npy"
+	"github.com/equivcnp/equivcnp/internal/spreadsheet"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
@@ -107,6 +111,45 @@ func readPacked(r io.Reader, way int, name, sheet string, wanted []string, opt t
 		defer z.Close()
 	}
 	u.in = in
+	return u.table(name, sheet, wanted, opt)
+}
+
+// onlyFile returns the file of a zip archive that holds no other, but for what macOS adds, and the names of all of them.
+func onlyFile(b []byte) (only *zip.File, names []string) {
+	archive, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, nil
+	}
+	for _, f := range archive.File {
+		if strings.HasSuffix(f.Name, "/") || strings.HasPrefix(f.Name, "__MACOSX/") || path.Base(f.Name) == ".DS_Store" {
+			continue
+		}
+		only, names = f, append(names, f.Name)
+	}
+	if len(names) != 1 {
+		return nil, names
+	}
+	return only, names
+}
+
+// readZipped reads the table in the only file of a zip archive of so many bytes.
+func readZipped(f *zip.File, size int, name, sheet string, wanted []string, opt tabular.Options) (*tabular.Table, error) {
+	const encrypted = 1
+	if f.Flags&encrypted != 0 {
+		return nil, fmt.Errorf("%s: %w: its file %.100q is encrypted: unpack it first", name, ErrPacked, f.Name)
+	}
+	u := &unpacked{name: "zip", from: &counted{n: int64(size)}}
+	in, err := f.Open()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, u.why(err))
+	}
+	defer in.Close()
+	u.in = in
+	return u.table(name, sheet, wanted, opt)
+}
+
+// table reads the table, whose name errors have.
+func (u *unpacked) table(name, sheet string, wanted []string, opt tabular.Options) (*tabular.Table, error) {
 	head := make([]byte, netcdf.Head)
 	n, err := io.ReadFull(u, head)
 	head = head[:n]
@@ -121,11 +164,14 @@ func readPacked(r io.Reader, way int, name, sheet string, wanted []string, opt t
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		if u.name == "zip" && npy.IsZip(b) && !spreadsheet.Is(b) { // an archive may even hold itself
+			return nil, fmt.Errorf("%s: %w: it holds an archive of zip: unpack it first", name, ErrPacked)
+		}
 		return decode(b, name, sheet, wanted, opt)
 	case sheet != "":
 		return nil, fmt.Errorf("%s: %w: it is no spreadsheet, and has no sheet", name, ErrSheet)
 	case inner >= 0:
-		return nil, fmt.Errorf("%s: %w: it is compressed twice, by %s and %s: unpack it first", name, ErrPacked, p.name,
+		return nil, fmt.Errorf("%s: %w: it is compressed twice, by %s and %s: unpack it first", name, ErrPacked, u.name,
 			packings[inner].name)
 	case isTar(head):
 		return nil, fmt.Errorf("%s: %w: it holds an archive of tar: unpack it first", name, tabular.ErrCell)

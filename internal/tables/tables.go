@@ -11,6 +11,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -117,9 +118,23 @@ func decode(b []byte, name, sheet string, wanted []string, opt tabular.Options) 
 		return tabular.ReadAs(bytes.NewReader(b), name, opt)
 	case npy.IsZip(b) && spreadsheet.Is(b):
 		return ofSheet(b, name, sheet, wanted, opt)
+	case npy.IsZip(b):
+		f, names := onlyFile(b)
+		if f != nil && path.Ext(f.Name) != ".npy" {
+			return readZipped(f, len(b), name, sheet, wanted, opt)
+		}
+		if len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool { return path.Ext(name) == ".npy" }) {
+			return nil, fmt.Errorf("%s: %w: it holds %d files, such as %.100q: unpack the one that is the table", name, ErrPacked,
+				len(names), names[0])
+		}
+		if sheet == "" {
+			t, err = ofArrays(b)
+			break
+		}
+		fallthrough
 	case sheet != "":
 		return nil, fmt.Errorf("%s: %w: it is no spreadsheet, and has no sheet", name, ErrSheet)
-	case npy.Is(b), npy.IsZip(b):
+	case npy.Is(b):
 		t, err = ofArrays(b)
 	case isParquet(b):
 		t, err = ofParquet(b)
