@@ -28,6 +28,9 @@ func standardisedOf[T Float](m Regressor[T]) Regressor[T] {
 
 type standardised[T Float] struct{ Regressor[T] }
 
+// Unwrap returns the model that is wrapped.
+func (s standardised[T]) Unwrap() Regressor[T] { return s.Regressor }
+
 // Predict implements Regressor.
 func (s standardised[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
 	c := s.Config()

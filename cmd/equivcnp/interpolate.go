@@ -34,12 +34,13 @@ type oneTableFlags struct {
 
 // register adds the flags.
 func (f *oneTableFlags) register(fl *pflag.FlagSet) {
-	f.fl, f.names = fl, append(f.names, "log", "positive", "period", "units")
+	f.fl, f.names = fl, append(f.names, "log", "positive", "period", "units", "robust")
 	fl.StringSliceVar(&f.Log, "log", nil, "without --model: outputs to interpolate on a logarithmic scale, by name")
 	fl.BoolVar(&f.Positive, "positive", false,
 		"without --model: values are amounts, never negative; they are interpolated as they are, as square roots or as logarithms")
 	fl.StringSliceVar(&f.period, "period", nil,
 		"without --model: periods of a series to try beside those that are found, in the input's unit; for dates also 1y, 7d or 12h")
+	fl.BoolVar(&f.Robust, "robust", false, "without --model: leave out outliers, which the other values make all but impossible")
 	fl.StringVar(&f.units, "units", "same", "without --model: same, or different if each input has a unit of its own")
 }
 

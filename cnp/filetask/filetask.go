@@ -65,8 +65,10 @@ func Predict(ctx context.Context, model cnp.Model[float32], in *taskfile.File, o
 	if err := j.prepare(model, in); err != nil {
 		return nil, err
 	}
+	sifted := out.Sifting(model)
 	start := time.Now()
 	res, err := j.Run(ctx)
+	sifted()
 	out.Time = time.Since(start)
 	out.Caution(j.Cautions...)
 	out.Thinned(j.Given, j.Seen)

@@ -36,6 +36,8 @@ type Options struct {
 	Period []Period
 	// DifferentUnits says that the inputs have units of their own.
 	DifferentUnits bool
+	// Robust leaves out values that are outliers; see krige.Options.
+	Robust bool
 	// NoCheck leaves out the prediction of every value from the others, which corrects the standard deviations: they are
 	// then those of the Gaussian processes.
 	NoCheck bool
@@ -57,6 +59,8 @@ type Interpolation struct {
 	X, Y, Aux [][]float64
 	Missing   []int
 	Lacking   int
+	// Rows [output][n] are the rows of Points that X, Y and Aux have.
+	Rows [][]int
 	// Predicted has the predictions of each output at the targets, Samples [output][sample][target].
 	Predicted []*krige.Prediction
 	Samples   [][][]float64
@@ -212,6 +216,7 @@ func Widths(o *tabletask.Columns, t *table.Table, sphere bool) (dx, dy int, err 
 func (in *Interpolation) split() {
 	t := in.Task
 	in.Missing, in.X, in.Y, in.Aux = make([]int, t.Dy), make([][]float64, t.Dy), make([][]float64, t.Dy), make([][]float64, t.Dy)
+	in.Rows = make([][]int, t.Dy)
 	da := in.Da()
 	for row := range t.Points.Rows() {
 		aux := t.Observed.Aux[row*da : (row+1)*da]
@@ -226,7 +231,7 @@ func (in *Interpolation) split() {
 				continue
 			}
 			in.X[c], in.Y[c] = append(in.X[c], t.Observed.X[row*t.Dx:(row+1)*t.Dx]...), append(in.Y[c], v)
-			in.Aux[c] = append(in.Aux[c], aux...)
+			in.Aux[c], in.Rows[c] = append(in.Aux[c], aux...), append(in.Rows[c], row)
 		}
 	}
 }

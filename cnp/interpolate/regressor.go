@@ -64,7 +64,8 @@ func RegressorFor(dx, da, dy int, opt Options) (*krige.Regressor, error) {
 
 // options returns the options of the fits, and what kind of values each output has.
 func (in *Interpolation) options(opt Options) (own krige.Options, values []krige.Values, err error) {
-	own = krige.Options{Dim: in.Dx + in.Da(), Drift: in.Da(), Sphere: in.Sphere, DifferentUnits: opt.DifferentUnits, NoCheck: opt.NoCheck}
+	own = krige.Options{Dim: in.Dx + in.Da(), Drift: in.Da(), Sphere: in.Sphere, DifferentUnits: opt.DifferentUnits, NoCheck: opt.NoCheck,
+		Robust: opt.Robust}
 	if own.Periods, err = in.periods(opt.Period); err != nil {
 		return own, nil, err
 	}

@@ -2,16 +2,21 @@ package interpolate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
 
-// Reports are those of the outputs' models, by name.
+// Reports are those of the outputs' models, by name. Their outliers are rows of the table.
 func (in *Interpolation) Reports() map[string]krige.Report {
 	out := map[string]krige.Report{}
 	for c, name := range in.Names() {
-		out[name] = in.Models[c].Report()
+		report := in.Models[c].Report()
+		for k, i := range report.Outliers {
+			report.Outliers[k] = in.Rows[c][i]
+		}
+		out[name] = report
 	}
 	return out
 }
@@ -34,6 +39,9 @@ func (in *Interpolation) Said(v *Validation) (lines [][2]string, notes, cautions
 			notes = append(notes, name+": one value, or equal ones: their spread is not known")
 			continue
 		}
+		if in.Models[c].Options().Robust {
+			notes = append(notes, in.sifted(c, report.Outliers))
+		}
 		cautions = append(cautions, fmt.Sprintf("check of %s: %v", name, report))
 	}
 	for _, line := range in.Drift() {
@@ -51,4 +59,38 @@ func (in *Interpolation) Said(v *Validation) (lines [][2]string, notes, cautions
 		}
 	}
 	return lines, notes, cautions
+}
+
+// Kept returns the context of output c [n, Dx] and [n] without the values that were left out as outliers, after Fit.
+func (in *Interpolation) Kept(c int) (x, y []float64) {
+	outliers := in.Models[c].Report().Outliers
+	if len(outliers) == 0 {
+		return in.X[c], in.Y[c]
+	}
+	for i, v := range in.Y[c] {
+		if _, out := slices.BinarySearch(outliers, i); !out {
+			x, y = append(x, in.X[c][i*in.Dx:(i+1)*in.Dx]...), append(y, v)
+		}
+	}
+	return x, y
+}
+
+// mostNamed is how many outliers are named.
+const mostNamed = 5
+
+// sifted says which values of output c, by their index, are outliers.
+func (in *Interpolation) sifted(c int, outliers []int) string {
+	name := in.Names()[c]
+	if len(outliers) == 0 {
+		return fmt.Sprintf("no value of %s is an outlier", name)
+	}
+	text := fmt.Sprintf("%s of %s left out, as the others make them all but impossible", words.Plural(len(outliers), "outlier"), name)
+	for k, i := range outliers[:min(len(outliers), mostNamed)] {
+		text += fmt.Sprintf("%s %.6g in %s", [...]string{":", ","}[min(k, 1)], in.Y[c][i],
+			in.Points.Place(in.Rows[c][i], in.Observed.Columns.Y[c]))
+	}
+	if len(outliers) > mostNamed {
+		text += fmt.Sprintf(" and %d more", len(outliers)-mostNamed)
+	}
+	return text
 }

@@ -28,6 +28,8 @@ type Validation struct {
 	fold   []int     // of each of these, from 0
 	column int       // of the groups, -1 of blocks
 	levels []float64 // of the quantiles
+
+	outliers [][]int // by output, rows of the table
 }
 
 // Validated is the cross-validation of one output.
@@ -83,7 +85,9 @@ func (in *Interpolation) Validate(ctx context.Context, opt Options, f Folds, qua
 	if v.fold, v.Folds, v.column, err = in.folds(f, v.rows, opt.DifferentUnits); err != nil {
 		return nil, err
 	}
+	reports := in.Reports()
 	for _, name := range v.names {
+		v.outliers = append(v.outliers, reports[name].Outliers)
 		one := &Validated{mean: make([]float64, len(v.rows)), std: make([]float64, len(v.rows))}
 		for range quantiles {
 			one.quantiles = append(one.quantiles, make([]float64, len(v.rows)))
@@ -136,6 +140,9 @@ func (v *Validation) leaveOut(ctx context.Context, fold, c int, opt krige.Option
 		x, z, value := in.Observed.X[row*dx:(row+1)*dx], in.Observed.Aux[row*da:(row+1)*da], in.Observed.Y[row*in.Dy+c]
 		switch {
 		case v.fold[i] == fold:
+			if slices.Contains(v.outliers[c], row) { // predictions are of values that are none
+				value = math.NaN()
+			}
 			at, asked, askedAux, truth = append(at, i), append(asked, x...), append(askedAux, z...), append(truth, value)
 		case value == value:
 			known, aux, y = append(known, x...), append(aux, z...), append(y, value)

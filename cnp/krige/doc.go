@@ -20,6 +20,8 @@
 // simple predictors beside the Gaussian processes (a constant and inverse distances), the scale of the standard deviations, and where and
 // at which values they are larger than elsewhere. See combine.go.
 //
+// Outliers, which the other values make all but impossible, are left out where that is asked for. See robust.go.
+//
 // Beyond the ends of a series, half of the weight is that of processes that wander from where they are, unless the values speak against
 // them. See wander.go.
 //

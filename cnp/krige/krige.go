@@ -57,7 +57,11 @@ func Fit(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
 		if !ok {
 			continue
 		}
-		m, err := fitPlain(ctx, x, bent, opt)
+		fit := fitPlain
+		if opt.Robust {
+			fit = fitRobust
+		}
+		m, err := fit(ctx, x, bent, opt)
 		if err != nil {
 			return nil, err
 		}
@@ -66,9 +70,14 @@ func Fit(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
 			return m, nil
 		}
 		// Of the values themselves, not of bent ones over their deviation.
-		_, sd := moments(bent)
+		out := m.report.Outliers
+		_, sd := moments(takeRows(bent, 1, others(out, len(bent))))
+		l := m.withOutliers(m.report.LogDensity-math.Log(sd)) + slope
+		if len(out) > 0 {
+			_, slope, _ = b.to(takeRows(y, 1, others(out, len(y))), zero)
+		}
 		m.scaled = math.Log(sd) - slope
-		if l := m.report.LogDensity - m.scaled; best == nil || l > likeliest {
+		if best == nil || l > likeliest {
 			best, likeliest = m, l
 		}
 	}

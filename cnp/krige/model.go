@@ -4,24 +4,25 @@ import "slices"
 
 // Model is a fitted table. It is immutable, and any number of goroutines may use it.
 type Model struct {
-	opt     Options
-	bend    bend
-	zero    float64 // zeroRoot of the values
-	frame   *frame
-	n       int
-	x, y    []float64 // normalised, in canonical order
-	drift   driftColumns
-	columns columns
-	order   []int // rows of the caller's table
-	members []*member
-	exact   bool
-	axial   bool    // periods along the axes are tried
-	wanders float64 // weight of members that wander beyond the ends of the series, see wander.go
-	step    float64 // between the series' values, where they have
-	local   *local
-	mix     *mixture
-	report  Report
-	scaled  float64 // what takes log densities of values to those over their deviation
+	opt      Options
+	bend     bend
+	zero     float64 // zeroRoot of the values
+	frame    *frame
+	n        int
+	x, y     []float64 // normalised, in canonical order
+	drift    driftColumns
+	columns  columns
+	order    []int // rows of the caller's table
+	members  []*member
+	exact    bool
+	axial    bool    // periods along the axes are tried
+	wanders  float64 // weight of members that wander beyond the ends of the series, see wander.go
+	step     float64 // between the series' values, where they have
+	local    *local
+	mix      *mixture
+	report   Report
+	outlying float64 // log density of the report's outliers, as if they were of a much wider distribution
+	scaled   float64 // what takes log densities of values to those over their deviation
 }
 
 // local predicts targets from the points near them. Targets near the same anchor, which is a point of the table, share these points and
@@ -80,10 +81,13 @@ type mixture struct {
 	slip    float64 // share of values that are unlike the others
 }
 
+// Options returns what the model was fitted with.
+func (m *Model) Options() Options { return m.opt }
+
 // Report returns what the fit found out about itself.
 func (m *Model) Report() Report {
 	r := m.report
-	r.Members, r.Varies = slices.Clone(r.Members), slices.Clone(r.Varies)
+	r.Members, r.Varies, r.Outliers = slices.Clone(r.Members), slices.Clone(r.Varies), slices.Clone(r.Outliers)
 	return r
 }
 

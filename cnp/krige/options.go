@@ -26,6 +26,9 @@ type Options struct {
 	Calendar       []float64 // like Periods, where a series has two cycles or more, of two values or more
 	NoCheck        bool      // leave standard deviations as the model has them, see Report
 	Values         Values    // what kind of numbers the values are
+	// Robust leaves out values that are outliers: that lie more than six standard deviations from what the others say, up to a tenth of
+	// them. Predictions, and the check, are then of values that are none. Report.Outliers says which ones they are.
+	Robust bool
 
 	// MaximumLikelihood predicts by the likeliest covariance alone, as a Gaussian process does whose parameters maximize
 	// the likelihood: without priors, averages and corrections. It is there to be compared with.
@@ -47,6 +50,8 @@ func (o *Options) check(x, y []float64) error {
 		return fmt.Errorf("%w: %d coordinates: need 1 to %d", ErrInput, at, MaxDim)
 	case o.Drift > 0 && o.MaximumLikelihood:
 		return fmt.Errorf("%w: MaximumLikelihood has no drift", ErrInput)
+	case o.Robust && o.MaximumLikelihood:
+		return fmt.Errorf("%w: MaximumLikelihood is not robust", ErrInput)
 	case o.Sphere && at != 2:
 		return fmt.Errorf("%w: %d coordinates: points of the sphere have 2, latitude and longitude", ErrInput, at)
 	case o.Values < Plain || o.Values > Positive:

@@ -116,6 +116,9 @@ func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Popul
 	if opt.Drift > 0 {
 		return nil, fmt.Errorf("%w: a population has no drift", ErrInput)
 	}
+	if opt.Robust {
+		return nil, fmt.Errorf("%w: a population is not robust: what is an outlier, each table says", ErrInput)
+	}
 	if opt.MaximumLikelihood {
 		return nil, fmt.Errorf("%w: a population has no likeliest covariance alone", ErrInput)
 	}

@@ -26,6 +26,7 @@ type Regressor struct {
 	columns []string  // names of the drift's columns
 	shared  []*Shared // by output, what tasks have in common; nil where each is fitted alone
 	kept    *keptFits // nil where nothing is kept
+	leftOut *leftOut  // nil where nothing is left out
 }
 
 // NewRegressor returns the interpolation of tables with these options. The columns of a drift are auxiliary inputs of tasks; WithColumns
@@ -35,6 +36,9 @@ func NewRegressor(opt Options) (*Regressor, error) {
 		return nil, err
 	}
 	r := &Regressor{opt: opt, outputs: 1}
+	if opt.Robust {
+		r.leftOut = &leftOut{of: map[uint64]int{}}
+	}
 	for k := range opt.Drift {
 		r.columns = append(r.columns, fmt.Sprint("aux", k+1))
 	}
@@ -53,12 +57,12 @@ func (r *Regressor) WithColumns(names []string) (*Regressor, error) {
 
 // Outputs returns the regressor of n outputs, each of which is interpolated on its own. NaN is a value that was not observed.
 func (r *Regressor) Outputs(n int) *Regressor {
-	return &Regressor{opt: r.opt, outputs: n, columns: r.columns}
+	return &Regressor{opt: r.opt, outputs: n, columns: r.columns, leftOut: r.leftOut}
 }
 
 // OutputsOf returns the regressor of outputs of these kinds of values, each of which is interpolated on its own.
 func (r *Regressor) OutputsOf(values []Values) *Regressor {
-	return &Regressor{opt: r.opt, outputs: len(values), values: slices.Clone(values), columns: r.columns}
+	return &Regressor{opt: r.opt, outputs: len(values), values: slices.Clone(values), columns: r.columns, leftOut: r.leftOut}
 }
 
 // Options returns the options of the fits.
@@ -165,15 +169,8 @@ func tableOf[T cnp.Float](b *cnp.Batch[T], d, beside, outputs, t, c int) (x, y, 
 		}
 		return to
 	}
-	for i := t * b.Nc; i < (t+1)*b.Nc; i++ {
-		v := float64(b.YContext[i*outputs+c])
-		if b.ContextMask != nil && !b.ContextMask[i] || v != v {
-			continue
-		}
-		if beside > 0 && slices.ContainsFunc(b.AuxContext[i*beside:(i+1)*beside], func(v T) bool { return v != v }) {
-			continue
-		}
-		x, y = add(x, b.XContext, b.AuxContext, i), append(y, v)
+	for _, i := range observedRows(b, beside, outputs, t, c) {
+		x, y = add(x, b.XContext, b.AuxContext, i), append(y, float64(b.YContext[i*outputs+c]))
 	}
 	for i := t * b.Nt; i < (t+1)*b.Nt; i++ {
 		if b.TargetMask == nil || b.TargetMask[i] {
@@ -181,6 +178,21 @@ func tableOf[T cnp.Float](b *cnp.Batch[T], d, beside, outputs, t, c int) (x, y, 
 		}
 	}
 	return x, y, targets, at
+}
+
+// observedRows are the rows of a batch's contexts that tableOf takes.
+func observedRows[T cnp.Float](b *cnp.Batch[T], beside, outputs, t, c int) (rows []int) {
+	for i := t * b.Nc; i < (t+1)*b.Nc; i++ {
+		v := b.YContext[i*outputs+c]
+		if b.ContextMask != nil && !b.ContextMask[i] || v != v {
+			continue
+		}
+		if beside > 0 && slices.ContainsFunc(b.AuxContext[i*beside:(i+1)*beside], func(v T) bool { return v != v }) {
+			continue
+		}
+		rows = append(rows, i)
+	}
+	return rows
 }
 
 func (r *Regressor) check(b *cnp.Batch[float32]) error {
@@ -220,6 +232,7 @@ func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t, c
 			}
 			if err == nil {
 				kept.keep(i, b.B, x, y, m)
+				r.leftOut.add(c, x, y, m)
 				err = f(t, c, m, targets, at)
 			}
 			switch {
@@ -254,7 +267,8 @@ func (e *tableError) Unwrap() []error { return []error{cnp.ErrValue, e.err} }
 // many values that they may have seasons, or where there are fewer than three, it leaves them alone. shared is how many
 // outputs share, and gain what they gain by it: nats a value that is predicted from the others of its task.
 func (r *Regressor) Learn(ctx context.Context, batches ...*cnp.Batch[float32]) (learned *Regressor, shared int, gain float64, err error) {
-	learned = &Regressor{opt: r.opt, outputs: r.outputs, values: r.values, columns: r.columns, shared: make([]*Shared, r.outputs)}
+	learned = &Regressor{opt: r.opt, outputs: r.outputs, values: r.values, columns: r.columns, shared: make([]*Shared, r.outputs),
+		leftOut: r.leftOut}
 	for c := range r.outputs {
 		if r.optionsOf(c).Values != Plain {
 			continue

@@ -48,6 +48,9 @@ func FitShared(ctx context.Context, xs, ys [][]float64, opt Options) (*Shared, e
 			some = append(some, i)
 		}
 	}
+	if opt.Robust {
+		return fitSharedRobust(ctx, xs, ys, opt)
+	}
 	some = affordable(some, ys)
 	if len(some) < 2 {
 		return nil, nil
@@ -137,12 +140,22 @@ func (s *Shared) Fit(ctx context.Context, x, y []float64) (*Model, error) {
 	if err := s.opt.check(x, y); err != nil {
 		return nil, err
 	}
+	if s.opt.Robust {
+		return fitSifted(ctx, x, y, s.opt, s.fit)
+	}
+	return s.fit(ctx, x, y, s.opt)
+}
+
+// fit fits a table as it is, with all the shared options or without the check.
+func (s *Shared) fit(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
+	opt.Robust = false
 	m := s.table(x, y)
+	m.opt = opt
 	if m.frame.ys == 0 {
 		return m, nil
 	}
 	if slices.ContainsFunc(m.x, func(v float64) bool { return !(math.Abs(v) <= sharedReach) }) {
-		return Fit(ctx, x, y, s.opt)
+		return Fit(ctx, x, y, opt)
 	}
 	m.exact = m.isExact()
 	members := make([]*member, len(s.members))
@@ -151,7 +164,7 @@ func (s *Shared) Fit(ctx context.Context, x, y []float64) (*Model, error) {
 	}
 	m.members = m.evidence().estimated(members)
 	if len(m.members) == 0 { // no likelihood: the table is unlike the others
-		return Fit(ctx, x, y, s.opt)
+		return Fit(ctx, x, y, opt)
 	}
 	return m, m.prepare(ctx)
 }
@@ -197,9 +210,8 @@ func (s *Shared) Helps(ctx context.Context, xs, ys [][]float64) (gain, spread fl
 
 // density is the mean log density of values given the others, in the table's units where a drift makes the unit of values.
 func (m *Model) density() float64 {
-	if m.opt.Drift == 0 {
+	if m.opt.Drift == 0 && !m.opt.Robust {
 		return m.report.LogDensity
 	}
-	_, sd := moments(m.y)
-	return m.report.LogDensity - math.Log(sd*m.frame.ys)
+	return m.overall()
 }

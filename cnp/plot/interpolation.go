@@ -27,8 +27,9 @@ func Interpolation(ctx context.Context, w io.Writer, format, title string, in *i
 		var curves []picture.Curve
 		days := dates(in.Points, in.Observed.Columns.X)
 		for c, p := range in.Predicted {
+			x, y := in.Kept(c)
 			curve := picture.Curve{XLabel: xs[0], YLabel: ys[c], X: in.Asked.X, Mean: p.Mean, Std: p.Std,
-				ContextX: in.X[c], ContextY: in.Y[c], Lower: p.Quantile(0.025), Upper: p.Quantile(0.975), Days: days}
+				ContextX: x, ContextY: y, Lower: p.Quantile(0.025), Upper: p.Quantile(0.975), Days: days}
 			if in.Samples != nil {
 				curve.Samples = in.Samples[c]
 			}
@@ -38,8 +39,9 @@ func Interpolation(ctx context.Context, w io.Writer, format, title string, in *i
 	case in.Dx > 2:
 		return fmt.Errorf("%s has %d inputs; a curve needs one, a map two", in.Points.Name, in.Dx)
 	}
-	m := &picture.Map{Title: ys[0] + ": " + title, XLabel: xs[0], YLabel: xs[1], Label: ys[0], ContextX: in.X[0], Values: in.Y[0]}
-	m.Lo, m.Hi = mapExtent(in.Asked.X, in.X[0])
+	x, y := in.Kept(0)
+	m := &picture.Map{Title: ys[0] + ": " + title, XLabel: xs[0], YLabel: xs[1], Label: ys[0], ContextX: x, Values: y}
+	m.Lo, m.Hi = mapExtent(in.Asked.X, x)
 	m.Columns, m.Rows = mapCells, mapCells
 	p, err := in.Models[0].At(ctx, picture.MapPlaces(m.Lo, m.Hi, m.Columns, m.Rows))
 	if err != nil {
@@ -99,9 +101,10 @@ func interpolatedGlobes(ctx context.Context, w io.Writer, format, title string, 
 		if err != nil {
 			return err
 		}
-		g := &picture.Globe{Label: names[c], Mean: p.Mean, Std: p.Std, Values: in.Y[c]}
-		for i := 0; i < len(in.X[c]); i += 2 {
-			g.Places = append(g.Places, [2]float64{in.X[c][i], in.X[c][i+1]})
+		x, y := in.Kept(c)
+		g := &picture.Globe{Label: names[c], Mean: p.Mean, Std: p.Std, Values: y}
+		for i := 0; i < len(x); i += 2 {
+			g.Places = append(g.Places, [2]float64{x[i], x[i+1]})
 		}
 		globes = append(globes, g)
 	}

@@ -139,7 +139,35 @@ type checker struct {
 	b               *cnp.Batch[float32]
 	out             *Checked
 	model, constant tally
-	errors          []float64 // of inverse distances
+	errors          []float64    // of inverse distances
+	outliers        map[int]bool // places in YContext that the model leaves out
+}
+
+// outlierFinder is a model that leaves out outliers. What it predicts is of values that are none.
+type outlierFinder interface {
+	Outliers(ctx context.Context, b *cnp.Batch[float32], task int) (places []int, err error)
+}
+
+// unwrapped is a model without what cnp.Standardised adds.
+func unwrapped(m cnp.Model[float32]) cnp.Model[float32] {
+	if w, ok := m.(interface{ Unwrap() cnp.Regressor[float32] }); ok {
+		return w.Unwrap()
+	}
+	return m
+}
+
+// findOutliers sets those of task t.
+func (c *checker) findOutliers(ctx context.Context, t int) error {
+	finder, ok := unwrapped(c.m).(outlierFinder)
+	if !ok {
+		return nil
+	}
+	places, err := finder.Outliers(ctx, c.b, t)
+	c.outliers = map[int]bool{}
+	for _, p := range places {
+		c.outliers[p] = true
+	}
+	return err
 }
 
 // task checks task t.
@@ -155,6 +183,9 @@ func (c *checker) task(ctx context.Context, t int) error {
 	}
 	if len(points) < checkLeast || len(candidates) == 0 {
 		return nil
+	}
+	if err := c.findOutliers(ctx, t); err != nil {
+		return err
 	}
 	rng := rand.New(rand.NewPCG(uint64(len(points)), 0x636865636b)) // "check"
 	rng.Shuffle(len(candidates), func(i, k int) { candidates[i], candidates[k] = candidates[k], candidates[i] })
@@ -256,7 +287,7 @@ func (c *checker) score(p *cnp.Prediction[float32], b *cnp.Batch[float32], f, d 
 	std := math.Sqrt(squares / max(1, n-1))
 	for i, k := range held {
 		y, at := float64(c.b.YContext[k*dy+d]), (f*b.Nt+i)*dy+d
-		if m := p.Mean[at]; y != y || m != m || n < 2 {
+		if m := p.Mean[at]; y != y || m != m || n < 2 || c.outliers[k*dy+d] {
 			continue
 		}
 		e := y - float64(p.Mean[at])

@@ -75,6 +75,7 @@ func Draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Batch[float32], 
 			return nil, err
 		}
 	}
+	defer d.Sifting(plain)()
 	start := time.Now()
 	if d.Samples, err = cnp.SampleCurves(ctx, m, b, opt.Sample); d.Samples == nil {
 		return d, err

@@ -106,6 +106,20 @@ func (n *Notes) Thinned(points, seen int) {
 	}
 }
 
+// Sifting returns a function that notes how many values a model leaves out as outliers until it is called.
+func (n *Notes) Sifting(m cnp.Model[float32]) (done func()) {
+	r, ok := unwrapped(m).(interface{ LeftOut() (values, tasks int) })
+	if !ok {
+		return func() {}
+	}
+	r.LeftOut() // while the model was checked, say
+	return func() {
+		if values, tasks := r.LeftOut(); values > 0 {
+			n.Note("{Robust}: %s in %s left out", words.Plural(values, "outlier"), words.Plural(tasks, "task"))
+		}
+	}
+}
+
 // Incomplete says how many rows of a table could not be observations.
 func (n *Notes) Incomplete(rows int, table string) {
 	if rows > 0 {

@@ -4,13 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/predict"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // runJobs sets the prediction of jobs of one lane.
@@ -244,6 +247,11 @@ func (a *alone) compute(ctx context.Context, j *job) error {
 		j.undo(p)
 	}
 	j.prediction = p
+	if r, ok := j.regressor.(*krige.Regressor); ok {
+		if values, tasks := r.LeftOut(); values > 0 {
+			j.add(fmt.Sprintf("%s in %s left out", words.Plural(values, "outlier"), words.Plural(tasks, "task")))
+		}
+	}
 	if a.check {
 		if err := j.selfCheck(ctx); err != nil {
 			return err
@@ -289,11 +297,14 @@ func (a *alone) compute(ctx context.Context, j *job) error {
 	if before := outside; errors.As(err, &outside) {
 		err = nil
 		if before == nil { // a sample has to reach from one target to another, too
-			j.note = strings.TrimPrefix(j.note+"; ", "; ") + "samples: " + outside.Error()
+			j.add("samples: " + outside.Error())
 		}
 	}
 	return err
 }
+
+// add adds a note to the answer.
+func (j *job) add(note string) { j.note = strings.TrimPrefix(j.note+"; "+note, "; ") }
 
 // selfCheck predicts parts of the contexts from the rest, and notes first of all if the model does not suit them. Images have no check.
 func (j *job) selfCheck(ctx context.Context) error {

@@ -14,7 +14,7 @@ import (
 )
 
 // interpolating are the parameters of requests to models that interpolate without having been trained.
-var interpolating = []string{"log", "no_check", "period", "positive", "units"}
+var interpolating = []string{"log", "no_check", "period", "positive", "robust", "units"}
 
 // maxPeriods bounds the periods of a request: each is fitted.
 const maxPeriods = 16
@@ -105,6 +105,9 @@ func (m *model) interpolation(p params, columns int) (*interpolation, error) {
 		opt.Values = krige.Positive
 	}
 	if opt.NoCheck, err = p.flag("no_check", false); err != nil {
+		return nil, err
+	}
+	if opt.Robust, err = p.flag("robust", false); err != nil {
 		return nil, err
 	}
 	switch units := p["units"]; units {

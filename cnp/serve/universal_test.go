@@ -118,6 +118,32 @@ func seriesRequest(t *testing.T, params map[string]any, outputs ...string) (body
 	return body, x, y, targets
 }
 
+// TestInterpolationRobust: the answer says how many values were left out, and the check does not judge by them.
+func TestInterpolationRobust(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "universal-1", Path: "universal-1"}} })
+	var x, y []float64
+	for i := range 40 {
+		x, y = append(x, float64(i)), append(y, math.Sin(float64(i)/4))
+	}
+	y[17] = 1e6
+	ask := func(robust bool) params {
+		body, err := json.Marshal(map[string]any{"inputs": []any{tensorJSON("x_context", "FP64", []int{1, 40, 1}, x),
+			tensorJSON("y_context", "FP32", []int{1, 40, 1}, y), tensorJSON("x_target", "FP64", []int{1, 1, 1}, []float64{17})},
+			"parameters": map[string]any{"robust": robust, "check": true}})
+		require.NoError(t, err)
+		w := do(s, "POST", "/v2/models/universal-1/infer", nil, body)
+		require.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
+		var answer struct{ Parameters params }
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
+		if robust {
+			require.InDelta(t, math.Sin(17./4), answersOf(t, w.Body.Bytes())["mean"][0], 0.05)
+		}
+		return answer.Parameters
+	}
+	require.Contains(t, ask(false)["note"], "do not trust")
+	require.Equal(t, "1 outlier in 1 task left out", ask(true)["note"])
+}
+
 // TestInterpolationParameters: parameters of requests do what the options of package krige do, and wrong ones are refused by name.
 func TestInterpolationParameters(t *testing.T) {
 	s := newServer(t, func(o *Options) {
@@ -132,6 +158,7 @@ func TestInterpolationParameters(t *testing.T) {
 		{map[string]any{"log": true}, krige.Options{Values: krige.Logarithmic}},
 		{map[string]any{"positive": true}, krige.Options{Values: krige.Positive}},
 		{map[string]any{"no_check": true}, krige.Options{NoCheck: true}},
+		{map[string]any{"robust": true}, krige.Options{Robust: true}},
 		{map[string]any{"period": 5}, krige.Options{Periods: []float64{5}}},
 		{map[string]any{"period": "5, 2.5"}, krige.Options{Periods: []float64{5, 2.5}}},
 		{map[string]any{"units": "different"}, krige.Options{DifferentUnits: true}},

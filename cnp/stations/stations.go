@@ -198,6 +198,7 @@ func (r *run) predict(ctx context.Context, t *tabletask.Task) (*predict.Result, 
 			r.report.Check = &predict.Checked{}
 		}
 	}
+	defer r.report.Sifting(r.model)()
 	p, err := r.model.Predict(ctx, t.Batch)
 	counts, err := r.report.Answered(p, err, t.Batch.Nt, r.cfg.DimY)
 	if err == nil {

@@ -63,6 +63,7 @@ func (t *Task) Predict(ctx context.Context, model cnp.Regressor[float32], opt Pr
 			return nil, err
 		}
 	}
+	defer p.Sifting(model)()
 	start := time.Now()
 	p.Prediction, err = p.Model.Predict(ctx, b)
 	if opt.Sample != nil && p.Prediction != nil {

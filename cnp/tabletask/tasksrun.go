@@ -97,9 +97,11 @@ func (t *Tasks) Predict(ctx context.Context, model cnp.Regressor[float32], opt *
 			return nil, err
 		}
 	}
+	sifted := out.Sifting(run.model)
 	if err := run.predict(ctx); err != nil {
 		return nil, fmt.Errorf("%s: %w", opt.Name, err)
 	}
+	sifted()
 	out.Standardised(run.scaled, t.rows.Tasks)
 	if err := run.write(); err != nil {
 		return nil, err

@@ -136,16 +136,13 @@ func (t *Table) outlying(column int, output bool) string {
 	for _, v := range o.values {
 		values = append(values, strconv.FormatFloat(v, 'g', -1, 64))
 	}
-	where := "row " + strconv.Itoa(o.row+1)
-	if at := t.offset(o.row, column); at < len(t.places) {
-		where = "line " + strconv.Itoa(int(t.places[at].line))
-	}
+	where := t.Place(o.row, column)
 	if o.rows > 1 {
 		where = fmt.Sprintf("%d rows, the first in %s", o.rows, where)
 	}
 	list := strings.Join(values, ",")
 	text := fmt.Sprintf("%s holds %s in %s, %.3g spreads from the median %.4g, far from all other values: "+
-		"if that is wrong, say --missing %s", t.columnOf(column), strings.ReplaceAll(list, ",", ", "), where, o.spreads, o.median, list)
+		"if that is wrong, say --missing %s, or --robust without a model", t.columnOf(column), strings.ReplaceAll(list, ",", ", "), where, o.spreads, o.median, list)
 	if o.amounts && output {
 		text += "; if it is right, --positive or --log may suit the column"
 	}

@@ -491,6 +491,14 @@ func (t *Table) Errorf(row, column int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d:%d: %w", t.Name, t.places[at].line, t.places[at].column, err)
 }
 
+// Place says in which line of the file a cell is, or in which row of a table without lines, from 1.
+func (t *Table) Place(row, column int) string {
+	if at := t.offset(row, column); at >= 0 && at < len(t.places) {
+		return "line " + strconv.Itoa(int(t.places[at].line))
+	}
+	return "row " + strconv.Itoa(row+1)
+}
+
 // offset is where the place of a cell is among those of the table, if it has any; row -1 is the header.
 func (t *Table) offset(row, column int) int {
 	if t.Header != nil {

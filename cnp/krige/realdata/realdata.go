@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,6 +74,10 @@ type Options struct {
 	Kinds  []string
 	Most   int  // splits of a kind and set, 0 for all
 	Sphere bool // places on the earth by latitude and longitude
+	Robust bool // see krige.Options
+	// Spoil is the share of the values of each context, one at least, that Size of their standard deviations are added to or taken from; 0:
+	// none. Test values stay as they are.
+	Spoil, Size float64
 	// Done is called after each set, where it is not nil.
 	Done func(set string)
 }
@@ -126,7 +131,7 @@ func (s *set) score(ctx context.Context, kind string, baselines map[string]map[s
 			continue
 		}
 		start := time.Now()
-		score, err := s.run(ctx, &sp, opt.Sphere)
+		score, err := s.run(ctx, &sp, opt)
 		if err != nil {
 			return nil, fmt.Errorf("split %s: %w", sp.ID, err)
 		}
@@ -221,9 +226,9 @@ func meanError(v []float64) (mean, se float64) {
 }
 
 // run fits the context of a split and scores its test values.
-func (s *set) run(ctx context.Context, sp *split, sphere bool) (Score, error) {
-	x, opt := s.x, krige.Options{Dim: s.d}
-	if sphere && s.latLon != nil {
+func (s *set) run(ctx context.Context, sp *split, how Options) (Score, error) {
+	x, opt := s.x, krige.Options{Dim: s.d, Robust: how.Robust}
+	if how.Sphere && s.latLon != nil {
 		x, opt.Sphere = s.latLon, true
 	}
 	take := func(rows []int) (xs, ys []float64) {
@@ -234,6 +239,13 @@ func (s *set) run(ctx context.Context, sp *split, sphere bool) (Score, error) {
 	}
 	cx, cy := take(sp.Context)
 	tx, ty := take(sp.Test)
+	unit := deviation(cy)
+	if how.Spoil > 0 {
+		rng := rand.New(rand.NewPCG(uint64(len(cy)), uint64(s.n)))
+		for _, i := range rng.Perm(len(cy))[:max(1, int(how.Spoil*float64(len(cy))))] {
+			cy[i] += how.Size * unit * float64(1-2*rng.IntN(2))
+		}
+	}
 	m, err := krige.Fit(ctx, cx, cy, opt)
 	if err != nil {
 		return Score{}, err
@@ -242,7 +254,7 @@ func (s *set) run(ctx context.Context, sp *split, sphere bool) (Score, error) {
 	if err != nil {
 		return Score{}, err
 	}
-	out := Judge(ty, mean, std, deviation(cy))
+	out := Judge(ty, mean, std, unit)
 	out.Kind = sp.Kind
 	return out, nil
 }

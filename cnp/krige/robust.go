@@ -1,0 +1,278 @@
+package krige
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+)
+
+// What makes values outliers, where Options.Robust is set.
+const (
+	// outlierDeviations is how many of its own standard deviations a value lies from what the others say. The deviations are such that half
+	// of the values lie within .67 of them, whatever outliers do to the noise.
+	outlierDeviations = 6
+	// outlierShare is the share of values that may be outliers: where more are so far, that is how these values are.
+	outlierShare = 0.1
+	// outlierRounds is how often the values that are left are fitted again.
+	outlierRounds = 8
+	// outlierFirst is the part of the largest deviation that a value has to have to be left out in one round: an outlier makes its neighbours
+	// look like some, too.
+	outlierFirst = 0.5
+	// outlierClip is how many robust deviations from the median a value counts as while outliers are searched, at most: one that lies a
+	// million of them away would make the others equal.
+	outlierClip = 20
+	// outlierChance is how many of all values are outliers, which are distributed like Cauchy's, outlierWide times as wide: that makes models
+	// comparable that leave out different ones.
+	outlierWide, outlierChance = 10, 0.01
+)
+
+// fitter fits rows of a table, of which x [n, Dim] are the inputs.
+type fitter func(ctx context.Context, x, y []float64, opt Options) (*Model, error)
+
+// sift returns the rows that are no outliers, all of them where it finds none. A value is one where it is far from what the rows that are no
+// outliers say about it. Whether it is, is asked again of every row, those that are left out among them, as long as the answer changes.
+func sift(ctx context.Context, x, y []float64, opt Options, fit fitter) (kept []int, err error) {
+	n := len(y)
+	most := int(outlierShare * float64(n))
+	kept = upTo(n)
+	if most == 0 {
+		return kept, nil
+	}
+	opt.Robust, opt.NoCheck = false, true
+	y = clipped(y)
+	for range outlierRounds {
+		m, err := fit(ctx, takeRows(x, opt.Dim, kept), takeRows(y, 1, kept), opt)
+		if err != nil {
+			return nil, err
+		}
+		if m.frame.ys == 0 { // the rest is equal: nothing says what is far
+			return upTo(n), nil
+		}
+		z, err := m.deviations(ctx, x, y, kept)
+		if err != nil {
+			return nil, err
+		}
+		next := keepNear(z, kept, most)
+		if slices.Equal(next, kept) {
+			break
+		}
+		kept = next
+	}
+	return kept, ctx.Err()
+}
+
+// clipped are values none of which is farther from the median than outlierClip of their robust deviation.
+func clipped(y []float64) []float64 {
+	middle := median(y)
+	far := make([]float64, 0, len(y))
+	for _, v := range y {
+		if d := math.Abs(v - middle); d > 0 { // where half of the values are equal, the others have the spread
+			far = append(far, d)
+		}
+	}
+	if len(far) == 0 {
+		return y
+	}
+	limit := outlierClip / normalMedian * median(far)
+	out := make([]float64, len(y))
+	for i, v := range y {
+		out[i] = min(max(v, middle-limit), middle+limit)
+	}
+	return out
+}
+
+// normalMedian is the median of the magnitude of a standard normal number.
+const normalMedian = 0.67448975
+
+// median is that of a number of values: of an even one the mean of the two in the middle, so that it is reflected where they are.
+func median(v []float64) float64 {
+	s := slices.Clone(v)
+	slices.Sort(s)
+	n := len(s)
+	return s[(n-1)/2]/2 + s[n/2]/2
+}
+
+// deviations returns how many robust standard deviations each row lies from what the others say: of those that were fitted in closed form.
+func (m *Model) deviations(ctx context.Context, x, y []float64, kept []int) ([]float64, error) {
+	mean, variance := make([]float64, m.n), make([]float64, m.n)
+	if err := m.leaveOneOut(ctx, upTo(m.n), mean, variance); err != nil {
+		return nil, err
+	}
+	z, of := make([]float64, len(y)), make([]float64, m.n)
+	for i, v := range m.y {
+		of[i] = math.Abs(v-mean[i]) / math.Sqrt(variance[i])
+		z[kept[m.order[i]]] = of[i]
+	}
+	rest := others(kept, len(y))
+	means, stds, err := m.normal(ctx, takeRows(x, m.opt.Dim, rest))
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range rest {
+		z[i] = math.Abs(y[i]-means[k]) / stds[k]
+	}
+	const least = 0.1 // where most values are equal, what differs is no outlier for that
+	scale := max(least, median(of)/normalMedian)
+	for i := range z {
+		z[i] /= scale
+	}
+	return z, nil
+}
+
+// keepNear returns the rows whose deviations z are near enough, without more than most of the others, the farthest. Of those that were kept it
+// leaves out the farthest alone.
+func keepNear(z []float64, kept []int, most int) []int {
+	farthest := 0.0
+	for _, i := range kept {
+		farthest = max(farthest, z[i])
+	}
+	limit := slices.Repeat([]float64{outlierDeviations}, len(z))
+	for _, i := range kept {
+		limit[i] = max(outlierDeviations, outlierFirst*farthest)
+	}
+	var far []int
+	for i, v := range z {
+		if !(v <= limit[i]) {
+			far = append(far, i)
+		}
+	}
+	slices.SortStableFunc(far, func(a, b int) int {
+		switch {
+		case z[a] > z[b]:
+			return -1
+		case z[a] < z[b]:
+			return 1
+		}
+		return 0
+	})
+	if len(far) > most {
+		far = far[:most]
+	}
+	slices.Sort(far)
+	return others(far, len(z))
+}
+
+// others are the rows up to n that are not among some, which are sorted.
+func others(some []int, n int) []int {
+	out := make([]int, 0, n-len(some))
+	for i := range n {
+		if len(some) > 0 && some[0] == i {
+			some = some[1:]
+			continue
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// takeRows copies some rows of d numbers.
+func takeRows(v []float64, d int, rows []int) []float64 {
+	out := make([]float64, 0, d*len(rows))
+	for _, i := range rows {
+		out = append(out, v[i*d:(i+1)*d]...)
+	}
+	return out
+}
+
+// fitSifted fits the rows of a table that are no outliers, and notes which ones are. Where values are no likelier without them, as where
+// they vary more in one place than in another, there are none.
+func fitSifted(ctx context.Context, x, y []float64, opt Options, fit fitter) (*Model, error) {
+	kept, err := sift(ctx, x, y, opt, fit)
+	if err != nil {
+		return nil, err
+	}
+	all, err := fit(ctx, x, y, opt)
+	if err != nil || len(kept) == len(y) {
+		if all != nil {
+			all.opt.Robust = true
+		}
+		return all, err
+	}
+	m, err := fit(ctx, takeRows(x, opt.Dim, kept), takeRows(y, 1, kept), opt)
+	if err != nil {
+		return nil, err
+	}
+	m.opt.Robust = true
+	m.report.Outliers = others(kept, len(y))
+	mean, std, err := m.normal(ctx, takeRows(x, opt.Dim, m.report.Outliers))
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range m.report.Outliers {
+		z := (y[i] - mean[k]) / std[k] / outlierWide
+		m.outlying += math.Log(outlierChance/math.Pi/outlierWide/std[k]) - 2*math.Log(math.Hypot(1, z))
+	}
+	if m.frame.ys > 0 && all.overall() >= m.overall() {
+		all.opt.Robust = true
+		return all, nil
+	}
+	return m, nil
+}
+
+// overall is the mean log density of all values, outliers included, on the scale on which they were fitted.
+func (m *Model) overall() float64 {
+	_, sd := moments(m.y)
+	return m.withOutliers(m.report.LogDensity - math.Log(sd*m.frame.ys))
+}
+
+// fitRobust fits the rows of a table on its own that are no outliers.
+func fitRobust(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
+	return fitSifted(ctx, x, y, opt, fitPlain)
+}
+
+// fitSharedRobust is FitShared of tables without their outliers.
+func fitSharedRobust(ctx context.Context, xs, ys [][]float64, opt Options) (*Shared, error) {
+	xs, ys, err := siftAll(ctx, xs, ys, opt)
+	if err != nil {
+		return nil, err
+	}
+	opt.Robust = false
+	s, err := FitShared(ctx, xs, ys, opt)
+	if s != nil {
+		s.opt.Robust = true
+	}
+	return s, err
+}
+
+// withOutliers is the mean log density of all values where density is that of those that are no outliers.
+func (m *Model) withOutliers(density float64) float64 {
+	out := float64(len(m.report.Outliers))
+	if out == 0 {
+		return density
+	}
+	n := float64(m.n)
+	return (n*(density+math.Log1p(-outlierChance)) + m.outlying) / (n + out)
+}
+
+// siftAll returns tables without their outliers, of which each is one by what all tables have in common.
+func siftAll(ctx context.Context, xs, ys [][]float64, opt Options) (keptX, keptY [][]float64, err error) {
+	opt.Robust, opt.NoCheck = false, true
+	near := make([][]float64, len(ys))
+	for i, y := range ys {
+		if near[i] = y; len(y) > 0 {
+			near[i] = clipped(y)
+		}
+	}
+	s, err := FitShared(ctx, xs, near, opt)
+	if s == nil || err != nil {
+		return xs, ys, err
+	}
+	keptX, keptY = slices.Clone(xs), slices.Clone(ys)
+	errs := make([]error, len(xs))
+	parallel.For(len(xs), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			kept, err := sift(ctx, xs[i], ys[i], s.opt, s.fit)
+			if errs[i] = err; err == nil {
+				keptX[i], keptY[i] = takeRows(xs[i], opt.Dim, kept), takeRows(ys[i], 1, kept)
+			}
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return keptX, keptY, nil
+}
