@@ -201,8 +201,9 @@ func fitSifted(ctx context.Context, x, y []float64, opt Options, fit fitter) (*M
 		return nil, err
 	}
 	for k, i := range m.report.Outliers {
-		z := (y[i] - mean[k]) / std[k] / outlierWide
-		m.outlying += math.Log(outlierChance/math.Pi/outlierWide/std[k]) - 2*math.Log(math.Hypot(1, z))
+		wide := math.Log(outlierWide) + math.Log(std[k])
+		z := math.Ln2 + math.Log(math.Abs(y[i]/2-mean[k]/2)) - wide // its logarithm: a value may be all but beyond float64
+		m.outlying += math.Log(outlierChance/math.Pi) - wide - 2*max(z, 0) - math.Log1p(math.Exp(-2*math.Abs(z)))
 	}
 	if m.frame.ys > 0 && all.overall() >= m.overall() {
 		all.opt.Robust = true

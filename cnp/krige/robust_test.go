@@ -141,6 +141,19 @@ func TestRobustAmounts(t *testing.T) {
 	}
 }
 
+// TestRobustSentinel leaves out the largest number that there is, which some programs write for a missing value.
+func TestRobustSentinel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 1))
+	x, y := wavy(rng, 60, 1)
+	y[5], y[50] = math.MaxFloat64, -math.MaxFloat64
+	m, err := Fit(t.Context(), x, y, Options{Dim: 1, Robust: true})
+	require.NoError(t, err)
+	require.Equal(t, []int{5, 50}, m.Report().Outliers)
+	mean, _, err := m.Predict(t.Context(), x[5:6])
+	require.NoError(t, err)
+	require.InDelta(t, math.Sin(x[5]), mean[0], 1)
+}
+
 // TestRobustDrift has an outlier beside a column that values depend on.
 func TestRobustDrift(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
