@@ -20,6 +20,9 @@ const (
 	// outlierFirst is the part of the largest deviation that a value has to have to be left out in one round: an outlier makes its neighbours
 	// look like some, too.
 	outlierFirst = 0.5
+	// outlierAbsurd is how many robust deviations from the median a value lies that is asked about only after it was left out: codes for
+	// missing values come in runs, and say of each other that they are right.
+	outlierAbsurd = 100
 	// outlierClip is how many robust deviations from the median a value counts as while outliers are searched, at most: one that lies a
 	// million of them away would make the others equal.
 	outlierClip = 20
@@ -33,26 +36,30 @@ type fitter func(ctx context.Context, x, y []float64, opt Options) (*Model, erro
 
 // sift returns the rows that are no outliers, all of them where it finds none. A value is one where it is far from what the rows that are no
 // outliers say about it. Whether it is, is asked again of every row, those that are left out among them, as long as the answer changes.
-func sift(ctx context.Context, x, y []float64, opt Options, fit fitter) (kept []int, err error) {
+//
+// z is how far the rows lie, in robust deviations, nil where nothing was asked.
+func sift(ctx context.Context, x, y []float64, opt Options, fit fitter) (kept []int, z []float64, err error) {
 	n := len(y)
 	most := int(outlierShare * float64(n))
 	kept = upTo(n)
 	if most == 0 {
-		return kept, nil
+		return kept, nil, nil
 	}
 	opt.Robust, opt.NoCheck = false, true
+	if far := beyond(y, outlierAbsurd); len(far) <= most {
+		kept = others(far, n)
+	}
 	y = clipped(y)
 	for range outlierRounds {
 		m, err := fit(ctx, takeRows(x, opt.Dim, kept), takeRows(y, 1, kept), opt)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if m.frame.ys == 0 { // the rest is equal: nothing says what is far
-			return upTo(n), nil
+			return upTo(n), nil, nil
 		}
-		z, err := m.deviations(ctx, x, y, kept)
-		if err != nil {
-			return nil, err
+		if z, err = m.deviations(ctx, x, y, kept); err != nil {
+			return nil, nil, err
 		}
 		next := keepNear(z, kept, most)
 		if slices.Equal(next, kept) {
@@ -60,22 +67,39 @@ func sift(ctx context.Context, x, y []float64, opt Options, fit fitter) (kept []
 		}
 		kept = next
 	}
-	return kept, ctx.Err()
+	return kept, z, ctx.Err()
 }
 
-// clipped are values none of which is farther from the median than outlierClip of their robust deviation.
-func clipped(y []float64) []float64 {
-	middle := median(y)
+// aboutMedian returns the median of values and their robust deviation, which is that of those that differ from it.
+func aboutMedian(y []float64) (middle, deviation float64) {
+	middle = median(y)
 	far := make([]float64, 0, len(y))
 	for _, v := range y {
-		if d := math.Abs(v - middle); d > 0 { // where half of the values are equal, the others have the spread
+		if d := math.Abs(v - middle); d > 0 {
 			far = append(far, d)
 		}
 	}
 	if len(far) == 0 {
-		return y
+		return middle, 0
 	}
-	limit := outlierClip / normalMedian * median(far)
+	return middle, median(far) / normalMedian
+}
+
+// beyond returns the rows of values that lie more than so many robust deviations from the median.
+func beyond(y []float64, deviations float64) (rows []int) {
+	middle, deviation := aboutMedian(y)
+	for i, v := range y {
+		if math.Abs(v-middle) > deviations*deviation {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// clipped are values none of which is farther from the median than outlierClip of their robust deviations.
+func clipped(y []float64) []float64 {
+	middle, deviation := aboutMedian(y)
+	limit := outlierClip * deviation
 	out := make([]float64, len(y))
 	for i, v := range y {
 		out[i] = min(max(v, middle-limit), middle+limit)
@@ -176,38 +200,53 @@ func takeRows(v []float64, d int, rows []int) []float64 {
 	return out
 }
 
-// fitSifted fits the rows of a table that are no outliers, and notes which ones are. Where values are no likelier without them, as where
-// they vary more in one place than in another, there are none.
+// fitSifted fits the rows of a table that are no outliers, and notes which ones are. How far outliers lie is a matter of the table, as where
+// values vary more in one place than in another: of several limits it takes the one, or none, by which all values are likeliest.
 func fitSifted(ctx context.Context, x, y []float64, opt Options, fit fitter) (*Model, error) {
-	kept, err := sift(ctx, x, y, opt, fit)
+	kept, z, err := sift(ctx, x, y, opt, fit)
 	if err != nil {
 		return nil, err
 	}
-	all, err := fit(ctx, x, y, opt)
-	if err != nil || len(kept) == len(y) {
-		if all != nil {
-			all.opt.Robust = true
-		}
-		return all, err
+	best, err := fit(ctx, x, y, opt)
+	if err != nil {
+		return nil, err
 	}
+	far := others(kept, len(y))
+	before := 0
+	for _, limit := range []float64{4 * outlierDeviations, 2 * outlierDeviations, outlierDeviations} {
+		out := slices.DeleteFunc(slices.Clone(far), func(i int) bool { return z[i] <= limit })
+		if len(out) == before {
+			continue
+		}
+		before = len(out)
+		m, err := fitWithout(ctx, x, y, out, opt, fit)
+		if err != nil {
+			return nil, err
+		}
+		if m.frame.ys == 0 || m.overall() > best.overall() {
+			best = m
+		}
+	}
+	best.opt.Robust = true
+	return best, nil
+}
+
+// fitWithout fits the rows of a table that are not among its outliers.
+func fitWithout(ctx context.Context, x, y []float64, outliers []int, opt Options, fit fitter) (*Model, error) {
+	kept := others(outliers, len(y))
 	m, err := fit(ctx, takeRows(x, opt.Dim, kept), takeRows(y, 1, kept), opt)
 	if err != nil {
 		return nil, err
 	}
-	m.opt.Robust = true
-	m.report.Outliers = others(kept, len(y))
-	mean, std, err := m.normal(ctx, takeRows(x, opt.Dim, m.report.Outliers))
+	m.report.Outliers = outliers
+	mean, std, err := m.normal(ctx, takeRows(x, opt.Dim, outliers))
 	if err != nil {
 		return nil, err
 	}
-	for k, i := range m.report.Outliers {
+	for k, i := range outliers {
 		wide := math.Log(outlierWide) + math.Log(std[k])
 		z := math.Ln2 + math.Log(math.Abs(y[i]/2-mean[k]/2)) - wide // its logarithm: a value may be all but beyond float64
 		m.outlying += math.Log(outlierChance/math.Pi) - wide - 2*max(z, 0) - math.Log1p(math.Exp(-2*math.Abs(z)))
-	}
-	if m.frame.ys > 0 && all.overall() >= m.overall() {
-		all.opt.Robust = true
-		return all, nil
 	}
 	return m, nil
 }
@@ -264,7 +303,7 @@ func siftAll(ctx context.Context, xs, ys [][]float64, opt Options) (keptX, keptY
 	errs := make([]error, len(xs))
 	parallel.For(len(xs), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			kept, err := sift(ctx, xs[i], ys[i], s.opt, s.fit)
+			kept, _, err := sift(ctx, xs[i], ys[i], s.opt, s.fit)
 			if errs[i] = err; err == nil {
 				keptX[i], keptY[i] = takeRows(xs[i], opt.Dim, kept), takeRows(ys[i], 1, kept)
 			}
