@@ -42,6 +42,26 @@ func TestCalendar(t *testing.T) {
 	require.Equal(t, rmse(), rmse(7, 1, 10*year))
 }
 
+// TestPeriodTwice: a period that is named twice, or by the calendar too, counts once.
+func TestPeriodTwice(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	x, y := make([]float64, 80), make([]float64, 80)
+	for i := range x {
+		x[i] = float64(i)
+		y[i] = 100 + 10*math.Sin(2*math.Pi*x[i]/7) + 3*rng.NormFloat64()
+	}
+	fitted := func(opt Options) []Member {
+		opt.Dim = 1
+		m, err := Fit(context.Background(), x, y, opt)
+		require.NoError(t, err)
+		return m.Report().Members
+	}
+	once := fitted(Options{Calendar: []float64{365.2425, 7, 1}})
+	require.Equal(t, once, fitted(Options{Calendar: []float64{365.2425, 7, 1}, Periods: []float64{7}}))
+	once = fitted(Options{Periods: []float64{7}})
+	require.Equal(t, once, fitted(Options{Periods: []float64{7, 7, 7.0001}}))
+}
+
 func TestCalendarErrors(t *testing.T) {
 	for _, o := range []Options{{Dim: 1, Calendar: []float64{0}}, {Dim: 1, Calendar: []float64{math.Inf(1)}},
 		{Dim: 2, Calendar: []float64{1}}} {

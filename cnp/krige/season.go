@@ -17,6 +17,7 @@ const (
 	seasonGain   = 5.0  // nats that a pair of a cosine and a sine has to explain
 	seasonTries  = 3    // periods that are fitted
 	seasonKnown  = 0.25 // cycles in a series by which a period that is found differs from one of the calendar, if it is another
+	seasonEqual  = 0.02 // cycles in a series by which two periods that are given differ, if they are two
 	seasonCycles = 4.0  // of a season, in the end of a long series, up to which it is looked for in all of it
 )
 
@@ -28,7 +29,11 @@ func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *
 	periods := m.calendar()
 	calendar := len(periods)
 	for _, p := range m.opt.Periods {
-		periods = append(periods, p/math.Abs(m.frame.unit[0]))
+		p /= math.Abs(m.frame.unit[0])
+		// A season that is named twice would count twice, and drive out others.
+		if !slices.ContainsFunc(periods, func(q float64) bool { return m.cyclesApart(p, q) < seasonEqual }) {
+			periods = append(periods, p)
+		}
 	}
 	given := len(periods)
 	for _, f := range *all { // the family with the least cost explains most of what is not periodic
@@ -38,7 +43,7 @@ func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *
 	}
 	found, searched := m.periods(best, m.driftless(e, best))
 	for _, p := range found {
-		known := func(q float64) bool { return math.Abs(1/p-1/q)*(m.x[m.n-1]-m.x[0]) < seasonKnown }
+		known := func(q float64) bool { return m.cyclesApart(p, q) < seasonKnown }
 		if !slices.ContainsFunc(periods[:calendar], known) {
 			periods = append(periods, p)
 		}
@@ -79,6 +84,9 @@ func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *
 	}
 	e.descend(ctx, (*all)[wave:]...)
 }
+
+// cyclesApart is by how many cycles seasons of the periods p and q have come apart at the end of the series.
+func (m *Model) cyclesApart(p, q float64) float64 { return math.Abs(1/p-1/q) * (m.x[m.n-1] - m.x[0]) }
 
 // calendar returns the periods of Options.Calendar of which the series has two cycles and two values in each.
 func (m *Model) calendar() (periods []float64) {
