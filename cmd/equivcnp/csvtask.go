@@ -53,6 +53,14 @@ func checkTargets(o *tabletask.Options, changed func(string) bool) error {
 	return flagged(o.CheckTargets(changed("sphere")))
 }
 
+// checkGlobe refuses --sphere beside other targets where there is a model: without one it says what the inputs are, too.
+func checkGlobe(model string, o *tabletask.Options) error {
+	if model != "" && (o.Targets != "" || o.Grid != nil) && o.Sphere > 0 {
+		return cli.Usagef("--sphere: with a model it is a grid of targets, beside which there are no --targets and no --grid")
+	}
+	return nil
+}
+
 // readTable reads a table that has these columns, unless ctx ends first.
 func (a *app) readTable(ctx context.Context, c *tabletask.Columns, path string) (*table.Table, error) {
 	t, err := cli.Interruptible(ctx, func() (*table.Table, error) { return c.ReadTable(path, a.stdin) })

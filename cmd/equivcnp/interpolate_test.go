@@ -112,12 +112,27 @@ func TestInterpolateSphere(t *testing.T) {
 	pred, err := tabular.ReadFile(b.path("pred.csv"))
 	require.NoError(t, err)
 	require.InDelta(t, pred.Values[2], pred.Values[6], 1e-6)
+	sample := []string{"sample", "--csv", "@data.csv", "--sphere", "--samples", "1", "--out", "@sample.csv", "--targets", "@targets.csv"}
+	b.ok(sample...)
+	require.Equal(t, []string{"0,180", "0,-180"}, starts(b.files()["sample.csv"]))
+	b.fails(2, "--sphere: with a model it is a grid of targets", append(sample, "--model", "universal-globe")...)
+	b.ok("sample", "--csv", "@data.csv", "--sphere", "--samples", "1", "--out", "@sample.csv", "--grid", "lat=10,lon=5:6:1")
+	require.Equal(t, []string{"10,5", "10,6"}, starts(b.files()["sample.csv"]))
 	b.ok("regress", "--csv", "@data.csv", "--sphere=30", "--out", "@pred.csv", "--plot", "@globe.png")
 	require.Equal(t, 73, strings.Count(b.files()["pred.csv"], "\n"))
 	plane := []string{"regress", "--csv", "@data.csv", "--x", "lat,lon", "--targets", "@targets.csv", "--out", "@pred.csv", "--json"}
 	got := decode[interpolateResult](t, b.ok(plane...))
 	require.Contains(t, got.Notes, "lat and lon are taken for a plane, without poles and a date line: --sphere takes them for "+
 		"places on the globe")
+}
+
+// starts are the first two cells of each row of a table of text with a header.
+func starts(text string) (rows []string) {
+	for line := range strings.Lines(text) {
+		cells := strings.Split(line, ",")
+		rows = append(rows, cells[0]+","+cells[1])
+	}
+	return rows[1:]
 }
 
 // TestInterpolateAuxiliary: auxiliary inputs without a model are a drift, and every command that predicts a table says the same.

@@ -111,8 +111,8 @@ func (f *regressFlags) check(changed func(string) bool) error {
 			return err
 		}
 	}
-	if f.model.path != "" && (f.input.Targets != "" || f.input.Grid != nil) && f.input.Sphere > 0 {
-		return cli.Usagef("--sphere: with a model it is a grid of targets, beside which there are no --targets and no --grid")
+	if err := checkGlobe(f.model.path, &f.input); err != nil {
+		return err
 	}
 	err := cli.CheckQuantiles(f.quantiles)
 	if err == nil {

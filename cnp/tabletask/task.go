@@ -118,7 +118,7 @@ func (t *Task) Fit(o *Options, cfg *cnp.Config) error {
 		}
 	}
 	t.Static = o.field
-	if o.Sphere > 0 && o.Grid == nil {
+	if o.Sphere > 0 && o.Grid == nil && o.Targets == "" {
 		t.Targets.Cols, t.Targets.Values = dx, OnSphere(cfg, GlobeGrid(o.Sphere))
 	}
 	if err := t.rows(o, cfg); err != nil {
