@@ -927,6 +927,15 @@ describe('what only the server has', () => {
     assert.match(await page.textContent('#snippet'), /client\.Float64s\("x_context", \[\]int\{1, 4, 1\}/)
     const l = await numbers(page, '#latency')
     assert.ok(l.compute > 0 && l.batch >= 1 && l.total >= l.compute, JSON.stringify(l))
+    await page.click('#tab-series') // a table in small units
+    await page.click('#series-paste summary')
+    await page.fill('#series-table', 'x,y\n1e-9,2e-12\n2e-9,3e-12\n3e-9,5e-12\n4e-9,4e-12\n')
+    await page.click('#series-take')
+    await idle(page)
+    await page.click('[data-language=curl]')
+    await page.waitForFunction(() => document.getElementById('snippet').textContent.includes('e-9'))
+    const small = JSON.parse((await run('bash', ['-c', await page.textContent('#snippet')])).stdout).outputs.find(o => o.name === 'mean').data[0]
+    assert.equal(small.toPrecision(6), (await numbers(page, '#series-status')).mean.toPrecision(6))
     await context.close()
   })
 

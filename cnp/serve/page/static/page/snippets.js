@@ -1,7 +1,8 @@
 // What is on the screen as a request that other programs can send.
 
-const short = v => Number(v.toFixed(4))
-const plain = input => ({ ...input, data: Array.from(input.data, v => input.datatype === 'BOOL' ? v !== 0 : short(v)) })
+// short writes a number in the digits that its type has: tables may be in any units. Of float64 twelve are a hundredth of a second in days since 1970.
+const short = { FP32: v => Number(v.toPrecision(8)), FP64: v => Number(v.toPrecision(12)), BOOL: v => v !== 0 }
+const plain = input => ({ ...input, data: Array.from(input.data, short[input.datatype]) })
 
 // snippet writes a request to a model of a server in a language: curl, go or python. token is the bearer token, if the server asks for one.
 export function snippet(language, base, model, { inputs, outputs, parameters }, token) {
