@@ -148,8 +148,8 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 	if v := params.Get("standardise"); v.Type() != js.TypeBoolean || v.Bool() || cfg.HasUnits() {
 		r = cnp.Standardised(r)
 	}
-	if params.Get("positive").Truthy() {
-		if r, err = amounts(m, cfg.DimY); err != nil {
+	if positive, dates := params.Get("positive").Truthy(), params.Get("dates").Truthy(); positive || dates {
+		if r, err = interpolation(m, cfg.DimY, positive, dates); err != nil {
 			return nil, err
 		}
 	}
@@ -169,14 +169,19 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 	return out, putQuantiles(out, []any{b.B, b.Nt, cfg.DimY}, p, params)
 }
 
-// amounts is a model that interpolates, for values that are never negative.
-func amounts(m cnp.Model[float32], outputs int) (cnp.Regressor[float32], error) {
+// interpolation is a model that interpolates, for values that are never negative, or inputs that count days.
+func interpolation(m cnp.Model[float32], outputs int, positive, dates bool) (cnp.Regressor[float32], error) {
 	r, ok := m.(*krige.Regressor)
 	if !ok {
-		return nil, errors.New(`parameter "positive" is for models that interpolate, such as universal-1`)
+		return nil, errors.New(`parameters "positive" and "dates" are for models that interpolate, such as universal-1`)
 	}
 	opt := r.Options()
-	opt.Values = krige.Positive
+	if positive {
+		opt.Values = krige.Positive
+	}
+	if dates {
+		opt.Calendar = krige.CalendarDays()
+	}
 	r, err := krige.NewRegressor(opt)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/settings"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
@@ -64,5 +65,9 @@ func (in *Interpolation) calendar() []float64 {
 	if clock == nil || err != nil {
 		return nil
 	}
-	return []float64{clock.Span(365.2425), clock.Span(7), clock.Span(1)}
+	periods := krige.CalendarDays()
+	for i, days := range periods {
+		periods[i] = clock.Span(days)
+	}
+	return periods
 }

@@ -10,6 +10,9 @@ import (
 // ErrInput is wrapped by every error about a table or its targets.
 var ErrInput = errors.New("krige: input")
 
+// CalendarDays returns the periods of Options.Calendar of a coordinate that counts days, as of dates: a year, a week and a day.
+func CalendarDays() []float64 { return []float64{365.2425, 7, 1} }
+
 // MaxDim is the largest number of coordinates, MaxDrift that of columns of a drift.
 const (
 	MaxDim   = 8

@@ -14,7 +14,7 @@ import (
 )
 
 // interpolating are the parameters of requests to models that interpolate without having been trained.
-var interpolating = []string{"log", "no_check", "period", "positive", "robust", "units"}
+var interpolating = []string{"dates", "log", "no_check", "period", "positive", "robust", "units"}
 
 // maxPeriods bounds the periods of a request: each is fitted.
 const maxPeriods = 16
@@ -122,6 +122,15 @@ func (m *model) interpolation(p params, columns int) (*interpolation, error) {
 	}
 	if opt.Periods, err = p.periods(opt.Dim); err != nil {
 		return nil, err
+	}
+	dates, err := p.flag("dates", false)
+	switch {
+	case err != nil:
+		return nil, err
+	case dates && opt.Dim != 1:
+		return nil, invalid(`parameter "dates": seasons are of models with one input, and this one has %d`, opt.Dim)
+	case dates:
+		opt.Calendar = krige.CalendarDays()
 	}
 	opt.Dim, opt.Drift = opt.Dim+columns, columns
 	if r, err = krige.NewRegressor(opt); err != nil {

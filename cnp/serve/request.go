@@ -108,7 +108,8 @@ var known = map[place]map[string]kind{
 	ofRequest: {"timeout": aNumber, "priority": aNumber, "samples": aNumber, "seed": aNumber, "block": aNumber, "growth": aNumber,
 		"knots":    aNumber,
 		"function": aFlag, "order": aText, "quantiles": aText, "standardise": aFlag, "check": aFlag, "binary_data_output": aFlag,
-		"content_type": aText, "log": aFlag, "positive": aFlag, "period": aList, "units": aText, "no_check": aFlag, "robust": aFlag},
+		"content_type": aText, "dates": aFlag, "log": aFlag, "positive": aFlag, "period": aList, "units": aText, "no_check": aFlag,
+		"robust": aFlag},
 	ofInput:  {"binary_data_size": aNumber, "content_type": aText},
 	ofOutput: {"binary_data": aFlag, "content_type": aText},
 }

@@ -161,6 +161,8 @@ func TestInterpolationParameters(t *testing.T) {
 		{map[string]any{"robust": true}, krige.Options{Robust: true}},
 		{map[string]any{"period": 5}, krige.Options{Periods: []float64{5}}},
 		{map[string]any{"period": "5, 2.5"}, krige.Options{Periods: []float64{5, 2.5}}},
+		{map[string]any{"dates": true}, krige.Options{Calendar: []float64{365.2425, 7, 1}}},
+		{map[string]any{"dates": true, "period": 7}, krige.Options{Calendar: []float64{365.2425, 7, 1}}},
 		{map[string]any{"units": "different"}, krige.Options{DifferentUnits: true}},
 	} {
 		c.params["quantiles"] = "0.9"
@@ -196,6 +198,8 @@ func TestInterpolationParameters(t *testing.T) {
 		{"universal-1", map[string]any{"units": "metres"}, `need \"same\" or \"different\"`},
 		{"universal-1", map[string]any{"seasons": 2}, "not known"},
 		{"universal-2", map[string]any{"period": 3}, "one input"},
+		{"universal-2", map[string]any{"dates": true}, "one input"},
+		{"universal-1", map[string]any{"dates": "2024-01-01"}, "need true or false"},
 		{"universal-globe", map[string]any{"units": "different"}, "latitude and longitude"},
 		{"trained", map[string]any{"positive": true}, `\"trained\" was trained`},
 	} {

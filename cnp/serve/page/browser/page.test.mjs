@@ -560,6 +560,15 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       s = await pasted('shop,day,sold\na,2024-02-27,5\na,2024-02-26,4\na,2024-02-28,6\na,2024-02-29,\n')
       assert.deepEqual([s.points, s.next, await note()], [3, '2024-02-29', ''])
       assert.match(await page.textContent('#series-notes'), /time is column day, and the value is column sold.*1 row of table without a value/)
+      // Of dates a week and a year are tried, as the program does.
+      const sold = i => [new Date(Date.UTC(2023, 0, 1 + i)).toISOString().slice(0, 10), (100 + 12 * Math.sin(4 * Math.PI * i / 7) + 4 * Math.sin(2 * Math.PI * i / 7) + 3 * Math.sin(i * i)).toFixed(1)]
+      const days = 'date,sold\n' + Array.from({ length: 60 }, (_, i) => sold(i).join(',')).join('\n')
+      s = await pasted(days)
+      const [table, forecast] = ['days.csv', 'forecast.csv'].map(name => join(PAGE_OUT, `${PAGE_BROWSER}-${kind}-${name}`))
+      await writeFile(table, days)
+      await promisify(execFile)(PAGE_PROGRAM, ['regress', '--csv', table, '--x', 'date', '--y', 'sold', '--next', '1', '--out', forecast])
+      const [next, mean, std] = (await readFile(forecast, 'utf8')).split('\n')[1].split(',')
+      assert.deepEqual([s.next, s.mean.toPrecision(5), s.std.toPrecision(5)], [next, (+mean).toPrecision(5), (+std).toPrecision(5)])
       s = await pasted('x;y\n0,5;1,5\n1;2,5\n1,5;3,5\n')
       assert.deepEqual([s.points, s.next], [3, 2])
       s = await pasted('7,3\n')

@@ -81,7 +81,7 @@ export class Series {
         { name: 'x_target', datatype: 'FP64', shape: [1, places.length, 1], data: Float64Array.from(places) },
       ],
       outputs: ['mean', 'std', 'quantiles'],
-      parameters: { quantiles: '0.025,0.975', ...(this.state.positive && { positive: true }) },
+      parameters: { quantiles: '0.025,0.975', ...(this.state.dates && { dates: true }), ...(this.state.positive && { positive: true }) },
     }
   }
 
