@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -126,6 +127,13 @@ func TestInterpolateSphere(t *testing.T) {
 		"places on the globe")
 }
 
+// notes are the notes of what a command prints with --json, one a line.
+func notes(t *testing.T, out string) string {
+	var said struct{ Notes []string }
+	require.NoError(t, json.Unmarshal([]byte(out), &said), out)
+	return strings.Join(said.Notes, "\n")
+}
+
 // starts are the first two cells of each row of a table of text with a header.
 func starts(text string) (rows []string) {
 	for line := range strings.Lines(text) {
@@ -152,9 +160,12 @@ func TestInterpolateAuxiliary(t *testing.T) {
 	with := []string{"--x", "east,north", "--y", "t", "--aux", "height", "--targets", "@targets.csv"}
 	said := b.ok(append([]string{"regress", "--csv", "@context.csv", "--out", "@regress.csv"}, with...)...)
 	require.Contains(t, said, "t grows by -0.006")
-	b.ok(append([]string{"predict", "--in", "@context.csv", "--out", "@predict.csv"}, with...)...)
-	b.ok(append([]string{"stations", "--csv", "@context.csv", "--out", "@stations.csv"}, with...)...)
-	b.ok(append([]string{"sample", "--csv", "@context.csv", "--samples", "2", "--out", "@sample.csv"}, with...)...)
+	const beyond = "auxiliary inputs lie outside the context's range, where nothing tells whether their effect is linear: height, "
+	for _, args := range [][]string{{"regress", "--csv", "@context.csv", "--out", "@o.csv"}, {"predict", "--in", "@context.csv", "--out", "@predict.csv"},
+		{"stations", "--csv", "@context.csv", "--out", "@stations.csv", "--rows", "16"},
+		{"sample", "--csv", "@context.csv", "--samples", "2", "--out", "@sample.csv"}} {
+		require.Contains(t, notes(t, b.ok(append(append(args, with...), "--json")...)), beyond+"33 targets outside 0 to 700", args[0])
+	}
 	want, err := tables.ReadFile(b.path("regress.csv"), nil)
 	require.NoError(t, err)
 	column := func(of *table.Table, name string) int { return slices.Index(of.Header, name) }
@@ -181,6 +192,26 @@ func TestInterpolateAuxiliary(t *testing.T) {
 		"--candidates", "@sites.csv", "--number", "1", "--out", "@o.csv", "--plot", "@o.png")
 	b.fails(1, "the cell is missing", "design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height", "--candidates",
 		"@context.csv", "--targets", "@targets.csv", "--number", "1", "--out", "@o.csv")
+}
+
+// TestInterpolateUnknown: commands that predict tasks without values say that their predictions mean nothing.
+func TestInterpolateUnknown(t *testing.T) {
+	b := newBench(t)
+	b.write("empty.csv", "x,y\n1,\n2,NA\n")
+	b.write("equal.csv", "x,y\n1,5\n2,5\n3,5\n")
+	b.write("targets.csv", "x\n1.5\n")
+	b.write("tasks.csv", "day,x,y\na,1,2\na,2,3\nb,1,\nc,1,4\nc,2,4\n")
+	for file, want := range map[string]string{"empty.csv": "there are no values: nothing is known, and predictions are 0 with a deviation of 1",
+		"equal.csv": "one value, or equal ones: their spread is not known"} {
+		for command, in := range map[string]string{"predict": "--in", "stations": "--csv", "sample": "--csv"} {
+			said := b.ok(command, in, "@"+file, "--targets", "@targets.csv", "--x", "x", "--y", "y", "--out", "@o.csv", "--json")
+			require.Contains(t, notes(t, said), want, command)
+		}
+	}
+	said := b.ok("predict", "--in", "@tasks.csv", "--task", "day", "--x", "x", "--y", "y", "--targets", "@targets.csv", "--out", "@o.csv",
+		"--json")
+	require.Contains(t, notes(t, said), "1 of 3 tasks have no values: nothing is known of them")
+	require.Contains(t, notes(t, said), "1 of 3 tasks have one value, or equal ones: their spread is not known")
 }
 
 func TestInterpolateRefuses(t *testing.T) {

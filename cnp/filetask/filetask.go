@@ -146,6 +146,7 @@ func (j *job) prepare(model cnp.Model[float32], in *taskfile.File) (err error) {
 	if j.Prepared, err = predict.PrepareCurves(model, &c.Batch, options); err != nil {
 		return fmt.Errorf("%s: %w", j.Name, err)
 	}
+	j.out.Doubts(model, &c.Batch)
 	return nil
 }
 

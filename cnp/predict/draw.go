@@ -41,7 +41,8 @@ func Draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Batch[float32], 
 		return nil, err
 	}
 	d := &Drawn{Context: counted(b.ContextMask, b.B*b.Nc), Targets: counted(b.TargetMask, b.B*b.Nt)}
-	d.Caution(cnp.Notes(&cfg, b)...)
+	d.Caution(differences(&cfg, b)...)
+	d.Doubts(m, b)
 	if err := CheckUnits(&cfg, opt.Standardise); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/settings"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
@@ -83,6 +84,17 @@ func (n *Notes) Reached(res *Result, err error) error {
 	}
 	n.Caution(fmt.Sprintf("%v: no prediction there (NaN)", err))
 	return nil
+}
+
+// Doubts cautions where an interpolation says less of a batch, which must suit it, than it seems to. Trained models have no such doubts.
+func (n *Notes) Doubts(m cnp.Model[float32], b *cnp.Batch[float32]) {
+	r, ok := asModel(m).Model.(*krige.Regressor)
+	if !ok {
+		return
+	}
+	d := r.Doubts()
+	d.Add(b)
+	n.Caution(d.Texts()...)
 }
 
 // Standardised says how many of the tasks were brought into the model's range.

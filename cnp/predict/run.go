@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 )
 
 // ErrUnits is wrapped by the error about a model that has to bring data into its own units, and is not allowed to.
@@ -123,7 +124,7 @@ func (p *Prepared) prepareCurves(m cnp.Regressor[float32], b *cnp.Batch[float32]
 			p.Seen = b.Nc
 		}
 	}
-	p.Tasks, p.Shape, p.Cautions = b.B, []int{b.B, b.Nt, dy}, cnp.Notes(&p.cfg, b)
+	p.Tasks, p.Shape, p.Cautions = b.B, []int{b.B, b.Nt, dy}, differences(&p.cfg, b)
 	p.Context, p.Targets = counted(b.ContextMask, len(b.XContext)/dx), counted(b.TargetMask, len(b.XTarget)/dx)
 	work := seen.Work(dx)
 	work.Weights = max(0, p.opt.Plan.Memory)
@@ -164,6 +165,14 @@ func (p *Prepared) prepareImages(m cnp.Completer[float32], im *cnp.Images[float3
 	p.Context, p.Targets = counted(im.Mask, len(im.Mask)), len(im.Mask)
 	work.Weights = max(0, p.opt.Plan.Memory)
 	return p.estimate(m, work, 0, n)
+}
+
+// differences says how a batch differs from what a model was trained on. What Notes.Doubts says of interpolations is more than that.
+func differences(c *cnp.Config, b *cnp.Batch[float32]) []string {
+	if c.Architecture == krige.Architecture {
+		return nil
+	}
+	return cnp.Notes(c, b)
 }
 
 // support refuses observed values that the model's likelihood cannot give.

@@ -173,7 +173,7 @@ func TestBeyondDrift(t *testing.T) {
 		"inside": {1, []float32{10, 2, 40, 1}, ""},
 		"beyond": {1, []float32{10, 2, 41, 0}, text + "column 0 of aux_target, 1 target outside 10 to 40; " +
 			"column 1 of aux_target, 1 target outside 1 to 2"},
-		"several": {2, []float32{10, 2, 41, 1}, text + "column 0 of aux_target, 2 targets outside the ranges of their tasks"},
+		"several": {2, []float32{10, 2, 41, 1}, text + "column 0 of aux_target, 2 targets outside 10 to 40"},
 	} {
 		var rest []map[string]any
 		var tensors []*inference.ModelInferRequest_InferInputTensor

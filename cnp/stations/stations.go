@@ -76,8 +76,9 @@ func Run(ctx context.Context, model cnp.Regressor[float32], opt Options) (*Repor
 	if err := predict.CheckUnits(&cfg, opt.Standardise); err != nil {
 		return nil, err
 	}
+	var doubts *krige.Doubts
 	if interpolation, ok := model.(*krige.Regressor); ok { // all pieces have one context
-		model = interpolation.Keeping()
+		model, doubts = interpolation.Keeping(), interpolation.Doubts()
 	}
 	if opt.Standardise {
 		model = cnp.Standardised(model)
@@ -103,7 +104,7 @@ func Run(ctx context.Context, model cnp.Regressor[float32], opt Options) (*Repor
 	if err := in.begin(out.at.In); err != nil {
 		return nil, err
 	}
-	r := &run{Options: opt, model: model, cfg: cfg, points: points, in: in, out: out}
+	r := &run{Options: opt, model: model, cfg: cfg, points: points, in: in, out: out, doubts: doubts}
 	r.report.Kept = out.at.Rows
 	start := time.Now()
 	for ended := false; !ended; {
@@ -113,6 +114,9 @@ func Run(ctx context.Context, model cnp.Regressor[float32], opt Options) (*Repor
 	}
 	if r.report.Targets = out.at.Rows; r.report.Targets == 0 {
 		r.report.Caution(opt.Targets + " has no rows: there is nothing to predict")
+	}
+	if doubts != nil {
+		r.report.Caution(doubts.Texts()...)
 	}
 	err = out.finish(opt.Out)
 	r.report.Time = time.Since(start)
@@ -128,6 +132,7 @@ type run struct {
 	in      *targets
 	out     *output
 	checked bool
+	doubts  *krige.Doubts // nil where the model was trained
 	report  Report
 }
 
@@ -199,6 +204,9 @@ func (r *run) predict(ctx context.Context, t *tabletask.Task) (*predict.Result, 
 		}
 	}
 	defer r.report.Sifting(r.model)()
+	if r.doubts != nil {
+		r.doubts.Add(t.Batch)
+	}
 	p, err := r.model.Predict(ctx, t.Batch)
 	counts, err := r.report.Answered(p, err, t.Batch.Nt, r.cfg.DimY)
 	if err == nil {

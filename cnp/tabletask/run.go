@@ -40,6 +40,7 @@ func (t *Task) Predict(ctx context.Context, model cnp.Regressor[float32], opt Pr
 	cfg, b := model.Config(), t.Batch
 	p := &Prediction{Model: model}
 	p.Caution(cnp.Notes(&cfg, b)...)
+	p.Doubts(model, b)
 	if b.Nc == 0 {
 		p.Caution("there are no context points: this is what the model expects without any data")
 	}

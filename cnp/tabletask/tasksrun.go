@@ -66,8 +66,9 @@ type tasksRun struct {
 	all     *cnp.Prediction[float32] // of all rows of the output
 	counts  []bool                   // which of its values have a prediction
 	samples []float32
-	scaled  int  // tasks that were standardised
-	thinned bool // it was said that a context is dense
+	scaled  int           // tasks that were standardised
+	thinned bool          // it was said that a context is dense
+	doubts  *krige.Doubts // nil where the model was trained
 }
 
 // Predict predicts the tasks, which TasksOf read for the configuration of that model.
@@ -102,6 +103,9 @@ func (t *Tasks) Predict(ctx context.Context, model cnp.Regressor[float32], opt *
 		return nil, fmt.Errorf("%s: %w", opt.Name, err)
 	}
 	sifted()
+	if run.doubts != nil {
+		out.Caution(run.doubts.Texts()...)
+	}
 	out.Standardised(run.scaled, t.rows.Tasks)
 	if err := run.write(); err != nil {
 		return nil, err
@@ -150,6 +154,9 @@ func (t *tasksRun) predict(ctx context.Context) (err error) {
 		t.samples = make([]float32, t.Samples*n)
 	}
 	t.counts = slices.Repeat([]bool{true}, n)
+	if r, ok := t.model.(*krige.Regressor); ok {
+		t.doubts = r.Doubts()
+	}
 	start := time.Now()
 	for _, p := range t.pieces(&t.cfg, t.Samples > 0) {
 		if err := t.piece(ctx, p); err != nil {
@@ -175,6 +182,9 @@ func (t *tasksRun) piece(ctx context.Context, p piece) error {
 	prepared, err := predict.PrepareCurves(t.model, b, opt)
 	if err != nil {
 		return err
+	}
+	if t.doubts != nil {
+		t.doubts.Add(b)
 	}
 	for _, caution := range prepared.Cautions {
 		if !slices.Contains(t.out.Cautions, settings.Text(caution)) && len(t.out.Cautions) < mostCautions {
