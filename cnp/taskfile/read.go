@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
 // Curves is a batch of regression tasks.
@@ -78,6 +80,9 @@ func (t *File) Curves(cfg *cnp.Config) (*Curves, error) {
 		}
 		check(t, "aux_context", b.AuxContext, contextCounts(da))
 	}
+	if t.err == nil {
+		t.single(yc, b.B, dy, contextCounts(dy))
+	}
 	if t.err != nil {
 		return nil, t.err
 	}
@@ -100,6 +105,33 @@ func (t *File) Curves(cfg *cnp.Config) (*Curves, error) {
 		b.ContextMask[i] = false
 	}
 	return c, nil
+}
+
+// single refuses outputs [B, Nc, dy] whose values differ, in one of the tasks, by hardly more than float32 tells apart: rounded they would
+// be others, or equal. Equal values stay equal.
+func (t *File) single(x *safetensors.Tensor, tasks, dy int, counts func(i int) bool) {
+	if slices.Contains([]safetensors.DType{safetensors.F32, safetensors.F16, safetensors.BF16}, x.DType) {
+		return
+	}
+	all, err := x.Float64s()
+	if err != nil {
+		t.fail(err, "tensor %q", x.Name)
+		return
+	}
+	of := make([]tabular.Single, tasks*dy)
+	for i, v := range all {
+		if counts(i) {
+			of[i/(len(all)/tasks)*dy+i%dy].Add(v)
+		}
+	}
+	for k := range of {
+		if of[k].Loses() {
+			mean, std := of[k].Moments()
+			t.fail(cnp.ErrRange, "tensor %q: output %d of task %d has a standard deviation of %.3g around %.9g, which is too little for "+
+				"float32: subtract a number from all of its values", x.Name, k%dy, k/dy, std, mean)
+			return
+		}
+	}
 }
 
 // static reads the static fields of a batch whose other tensors are there.

@@ -211,7 +211,9 @@ func known(t *tabular.Table, c tabular.Columns, note string, add func(x []float6
 		notes = append(notes, note)
 	}
 	rows := 0
+	var single tabular.Single
 	for i, v := range y {
+		single.Add(v)
 		if math.Abs(v) > math.MaxFloat32 {
 			return nil, t.Errorf(i, c.Y[0], "%w: %g is beyond float32: write the column in a larger unit", tabular.ErrCell, v)
 		}
@@ -224,6 +226,10 @@ func known(t *tabular.Table, c tabular.Columns, note string, add func(x []float6
 		}
 	}
 	switch {
+	case single.Loses(): // requests have float32
+		mean, std := single.Moments()
+		return nil, t.Errorf(0, c.Y[0], "%s has a standard deviation of %.3g around %.9g, which is too little for float32: subtract a "+
+			"number from all of its values", namesOf(t, c.Y[0])[0], std, mean)
 	case rows == 0:
 		return nil, fmt.Errorf("%s: no row has a value", t.Name)
 	case rows > MaxPoints:

@@ -46,7 +46,9 @@ func TestSeries(t *testing.T) {
 		"three are asked": {text: "t,y\n1,2\n", opt: Options{Columns: "t,y,y"}, err: `columns "t,y,y": need two, time and value`},
 		"no table":        {text: "", err: "t: no rows: need some of time and value"},
 		"too many":        {text: strings.Repeat("1,2\n", MaxPoints+1), err: "has 2001 rows with a value: this page takes 2000 at most"},
-		"beyond float32":  {text: "t,y\n1,1e39\n", err: "1e+39 is beyond float32"},
+		"too close": {text: "t,y\n1,100000000.5\n2,100000001\n3,100000002\n",
+			err: "t:2:3: y has a standard deviation of 0.624 around 100000001, which is too little for float32"},
+		"beyond float32": {text: "t,y\n1,1e39\n", err: "1e+39 is beyond float32"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.opt.Name = "t"
