@@ -208,6 +208,11 @@ func TestInterpolateUnknown(t *testing.T) {
 			require.Contains(t, notes(t, said), want, command)
 		}
 	}
+	b.write("nothing.csv", "")
+	for command, in := range map[string]string{"predict": "--in", "stations": "--csv", "sample": "--csv", "regress": "--csv"} {
+		b.fails(1, "nothing.csv: the file is empty", command, in, "@equal.csv", "--targets", "@nothing.csv", "--x", "x", "--y", "y", "--out",
+			"@o.csv")
+	}
 	said := b.ok("predict", "--in", "@tasks.csv", "--task", "day", "--x", "x", "--y", "y", "--targets", "@targets.csv", "--out", "@o.csv",
 		"--json")
 	require.Contains(t, notes(t, said), "1 of 3 tasks have no values: nothing is known of them")

@@ -158,6 +158,9 @@ func (r *run) piece(ctx context.Context) (ended bool, err error) {
 	if targets.Rows() == 0 && done > 0 {
 		return true, nil
 	}
+	if err := tabletask.NotEmpty(targets); err != nil {
+		return false, err
+	}
 	t := &tabletask.Task{Points: r.points, Targets: targets}
 	if err := t.Fit(&r.Options.Options, &r.cfg); err != nil {
 		return false, err
