@@ -50,15 +50,10 @@ func checkTargets(o *tabletask.Options, changed func(string) bool) error {
 	if !changed("sphere") && o.Targets == "" && o.Grid == nil && o.Next == 0 && !(changed("from") && changed("to")) {
 		return cli.Usagef("say where to predict: --next, --from and --to, --grid, --targets, or --sphere")
 	}
-	return flagged(o.CheckTargets(changed("sphere")))
-}
-
-// checkGlobe refuses --sphere beside other targets where there is a model: without one it says what the inputs are, too.
-func checkGlobe(model string, o *tabletask.Options) error {
-	if model != "" && (o.Targets != "" || o.Grid != nil) && o.Sphere > 0 {
+	if changed("model") && changed("sphere") && (o.Targets != "" || o.Grid != nil) { // without a model it says what the inputs are
 		return cli.Usagef("--sphere: with a model it is a grid of targets, beside which there are no --targets and no --grid")
 	}
-	return nil
+	return flagged(o.CheckTargets(changed("sphere")))
 }
 
 // readTable reads a table that has these columns, unless ctx ends first.

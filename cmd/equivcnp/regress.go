@@ -111,9 +111,6 @@ func (f *regressFlags) check(changed func(string) bool) error {
 			return err
 		}
 	}
-	if err := checkGlobe(f.model.path, &f.input); err != nil {
-		return err
-	}
 	err := cli.CheckQuantiles(f.quantiles)
 	if err == nil {
 		f.format, err = plotFormat("plot", f.plot)

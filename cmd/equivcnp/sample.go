@@ -47,7 +47,7 @@ func (a *app) sampleCommand() *cobra.Command {
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
 		err := errors.Join(f.chain.check(), f.oneTable.check(f.model.path))
 		if f.in == "" {
-			err = errors.Join(err, checkTargets(&f.input, cmd.Flags().Changed), checkGlobe(f.model.path, &f.input))
+			err = errors.Join(err, checkTargets(&f.input, cmd.Flags().Changed))
 		}
 		if f.chain.samples == 0 {
 			err = errors.Join(err, cli.Usagef("--samples 0: need 1 to %d", maxSamples))
