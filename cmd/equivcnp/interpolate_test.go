@@ -161,7 +161,8 @@ func TestInterpolateAuxiliary(t *testing.T) {
 	said := b.ok(append([]string{"regress", "--csv", "@context.csv", "--out", "@regress.csv"}, with...)...)
 	require.Contains(t, said, "t grows by -0.006")
 	const beyond = "auxiliary inputs lie outside the context's range, where nothing tells whether their effect is linear: height, "
-	for _, args := range [][]string{{"regress", "--csv", "@context.csv", "--out", "@o.csv"}, {"predict", "--in", "@context.csv", "--out", "@predict.csv"},
+	for _, args := range [][]string{{"regress", "--csv", "@context.csv", "--out", "@o.csv"},
+		{"predict", "--in", "@context.csv", "--out", "@predict.csv"},
 		{"stations", "--csv", "@context.csv", "--out", "@stations.csv", "--rows", "16"},
 		{"sample", "--csv", "@context.csv", "--samples", "2", "--out", "@sample.csv"}} {
 		require.Contains(t, notes(t, b.ok(append(append(args, with...), "--json")...)), beyond+"33 targets outside 0 to 700", args[0])
@@ -201,7 +202,8 @@ func TestInterpolateUnknown(t *testing.T) {
 	b.write("equal.csv", "x,y\n1,5\n2,5\n3,5\n")
 	b.write("targets.csv", "x\n1.5\n")
 	b.write("tasks.csv", "day,x,y\na,1,2\na,2,3\nb,1,\nc,1,4\nc,2,4\n")
-	for file, want := range map[string]string{"empty.csv": "there are no values: nothing is known, and predictions are 0 with a deviation of 1",
+	for file, want := range map[string]string{
+		"empty.csv": "there are no values: nothing is known, and predictions are 0 with a deviation of 1",
 		"equal.csv": "one value, or equal ones: their spread is not known"} {
 		for command, in := range map[string]string{"predict": "--in", "stations": "--csv", "sample": "--csv"} {
 			said := b.ok(command, in, "@"+file, "--targets", "@targets.csv", "--x", "x", "--y", "y", "--out", "@o.csv", "--json")
@@ -210,8 +212,8 @@ func TestInterpolateUnknown(t *testing.T) {
 	}
 	b.write("nothing.csv", "")
 	for command, in := range map[string]string{"predict": "--in", "stations": "--csv", "sample": "--csv", "regress": "--csv"} {
-		b.fails(1, "nothing.csv: the file is empty", command, in, "@equal.csv", "--targets", "@nothing.csv", "--x", "x", "--y", "y", "--out",
-			"@o.csv")
+		b.fails(1, "nothing.csv: the file is empty", command, in, "@equal.csv", "--targets", "@nothing.csv", "--x", "x", "--y", "y",
+			"--out", "@o.csv")
 	}
 	said := b.ok("predict", "--in", "@tasks.csv", "--task", "day", "--x", "x", "--y", "y", "--targets", "@targets.csv", "--out", "@o.csv",
 		"--json")

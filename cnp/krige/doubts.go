@@ -128,7 +128,8 @@ func (d *Doubts) Texts() (texts []string) {
 	case d.equal > 0 && d.equal == d.tasks:
 		texts = append(texts, "one value"+of+", or equal ones: their spread is not known")
 	case d.equal > 0:
-		texts = append(texts, fmt.Sprintf("%d of %d tasks have one value%s, or equal ones: their spread is not known", d.equal, d.tasks, of))
+		texts = append(texts, fmt.Sprintf("%d of %d tasks have one value%s, or equal ones: their spread is not known", d.equal,
+			d.tasks, of))
 	}
 	if beyond := d.Beyond(); beyond != "" {
 		texts = append(texts, beyond)

@@ -36,8 +36,8 @@ func TestDoubts(t *testing.T) {
 	require.Empty(t, d.Texts())
 	d.Add(one)
 	d.Add(one)
-	require.Equal(t, []string{"auxiliary inputs lie outside the context's range, where nothing tells whether their effect is linear: aux1, " +
-		"2 targets outside 10 to 20"}, d.Texts())
+	require.Equal(t, []string{"auxiliary inputs lie outside the context's range, where nothing tells whether their effect is linear: " +
+		"aux1, 2 targets outside 10 to 20"}, d.Texts())
 	for i := range one.YContext {
 		one.YContext[i] = nan
 	}
