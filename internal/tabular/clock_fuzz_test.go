@@ -14,6 +14,7 @@ func FuzzClock(f *testing.F) {
 		{"hours since 2000-01-01 00:00:00 +02:00", "gregorian", "2001-02-03T04:05:06.5Z"},
 		{"Seconds since 1-1-1 24", "standard", "1582-10-15"}, {"us since 9999-12-31 23:59:60.999", "proleptic_gregorian", "20240229"},
 		{"months since 1900-01-01", "noleap", "1900-02-29"}, {"d since -001-1-1", "", "0000-00-00"},
+		{UnixDays, "", "8/17/2016, 12:05:07.5 p. m."}, {UnixDays, "", "17-Aug-2016 3\u202fAM +02:00"}, {UnixDays, "", "2016/8/7 00:30 PM"},
 		{" min since 1582-10-4", "julian", "12:30"},
 		{"weeks since 1900-2-29 1:2:3 -12345", "", "2020-01-01 00:00:00+14:00"}} {
 		f.Add(s[0], s[1], s[2], 1.5)
@@ -21,6 +22,14 @@ func FuzzClock(f *testing.F) {
 	f.Fuzz(func(t *testing.T, unit, calendar, date string, v float64) {
 		days, ok := Days(date)
 		require.False(t, ok && (math.IsNaN(days) || math.Abs(days) > 4e6), "%q is %v days", date, days)
+		if d, other := readDate(date); other {
+			for _, order := range []string{DayFirst, MonthFirst} {
+				if text, is := d.iso(order); is {
+					days, ok := Days(text)
+					require.True(t, ok && math.Abs(days) < 4e6, "%q is %q", date, text)
+				}
+			}
+		}
 		c, err := ParseClock(unit, calendar)
 		if err != nil {
 			require.ErrorIs(t, err, ErrCell)

@@ -1,6 +1,7 @@
 package tabular
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -14,7 +15,10 @@ const (
 	MonthFirst = "mdy"
 )
 
-const clockTime = `(?:(?:,? +|[T:])(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))? ?([AaPp][Mm])?)? ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$`
+const (
+	clockTime = `(?:(?:,? +|[T:])(\d{1,2})(?::(\d{2})(?::(\d{2}(?:\.\d+)?))?)?` + halfDay + `)? ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$`
+	halfDay   = `(?: *([AaPp])\.? ?[Mm]\.?)?` // am, PM, a.m.
+)
 
 var (
 	numericDate = regexp.MustCompile(`^(\d{1,2})([./-])(\d{1,2})([./-])(\d{4})` + clockTime)
@@ -30,13 +34,24 @@ type written struct {
 	year, first, second int
 	order               string // "": first and second may be day and month, or month and day
 	rest                string // time and zone, as 2006-01-02 15:04:05Z has them behind the date
+	half                half
 }
+
+// half says what a time of day says of the halves of its day.
+type half int
+
+const (
+	noHalf    half = iota // it has an hour that only one half has, or there is no time
+	eitherDay             // it has an hour from 1 to 12, and neither am nor pm
+	named                 // it has am or pm
+)
 
 // readDate takes a date apart that is not written like 2006-01-02.
 func readDate(text string) (d written, ok bool) {
 	if len(text) < 8 || len(text) > 48 {
 		return d, false
 	}
+	text = plainSpaces.Replace(text)
 	if m := onlyMonth.FindStringSubmatch(text); m != nil {
 		d = written{first: month(m[1]), second: 1, order: MonthFirst}
 		d.year, _ = strconv.Atoi(m[2])
@@ -62,7 +77,7 @@ func readDate(text string) (d written, ok bool) {
 			return v
 		}
 		d = written{year: number(form.year), first: number(form.a), second: number(form.b), order: form.order}
-		d.rest, ok = clockText(m[6:])
+		d.rest, d.half, ok = clockText(m[6:])
 		return d, ok && d.first > 0 && d.second > 0
 	}
 	return d, false
@@ -80,26 +95,85 @@ func month(name string) int {
 	return 0
 }
 
+// plainSpaces makes spaces of those that keep a line together, as programs write before PM.
+var plainSpaces = strings.NewReplacer("\u00a0", " ", "\u202f", " ")
+
 // clockText is a time of hour, minute, second, am or pm, and a zone.
-func clockText(m []string) (text string, ok bool) {
+func clockText(m []string) (text string, h half, ok bool) {
 	if m[0] == "" {
-		return "", m[4] == ""
+		return "", noHalf, m[4] == ""
 	}
-	hour, _ := strconv.Atoi(m[0])
-	if m[3] != "" {
-		if hour < 1 || hour > 12 {
-			return "", false
-		}
-		if hour %= 12; strings.EqualFold(m[3], "pm") {
-			hour += 12
-		}
+	hour, h, ok := hourOf(m[0], m[3])
+	if !ok || m[1] == "" && m[3] == "" {
+		return "", h, false
 	}
-	text = fmt.Sprintf(" %02d:%s", hour, m[1])
+	text = fmt.Sprintf(" %02d:%s", hour, cmp.Or(m[1], "00"))
 	if m[2] != "" {
 		text += ":" + m[2]
 	}
-	return text + m[4], true
+	return text + m[4], h, true
 }
+
+// hourOf is the hour of a day that digits are before an a of am, a p of pm, or neither: 12 am is 0, and 12 pm is 12.
+func hourOf(digits, letter string) (hour int, h half, ok bool) {
+	hour, _ = strconv.Atoi(digits)
+	twelve := hour >= 1 && hour <= 12
+	switch {
+	case letter != "" && !twelve:
+		return 0, named, false
+	case letter != "":
+		if hour %= 12; strings.EqualFold(letter, "p") {
+			hour += 12
+		}
+		return hour, named, true
+	case twelve:
+		return hour, eitherDay, true
+	}
+	return hour, noHalf, true
+}
+
+// timeOfDay is a time of day without its date.
+var timeOfDay = regexp.MustCompile(`^([012]?[0-9])(?::([0-5][0-9])(?::([0-5][0-9](?:\.[0-9]+)?))?)?` + halfDay + `$`)
+
+// readTime takes a time of day apart: its hour, minute and second as they are written, and the a of am or the p of pm.
+func readTime(text string) (digits []string, letter string, ok bool) {
+	m := timeOfDay.FindStringSubmatch(plainSpaces.Replace(text))
+	if m == nil || m[2] == "" && m[4] == "" {
+		return nil, "", false
+	}
+	return m[1:4], m[4], true
+}
+
+// isTimeOfDay reports whether a text is a time of day.
+func isTimeOfDay(text string) bool {
+	_, _, ok := readTime(text)
+	return ok
+}
+
+// halved finds a time of day that has an hour from 1 to 12 and neither am nor pm among others that have one.
+type halved struct {
+	either, named int // the first rows, counted from 1
+}
+
+func (h *halved) add(row int, of half) {
+	switch {
+	case of == eitherDay && h.either == 0:
+		h.either = row + 1
+	case of == named && h.named == 0:
+		h.named = row + 1
+	}
+}
+
+// row is that of such a time, -1 where there is none.
+func (h *halved) row() int {
+	if h.named == 0 {
+		return -1
+	}
+	return h.either - 1
+}
+
+// neitherHalf is why such a time is not read.
+const neitherHalf = "has neither am nor pm, as others of the column do"
 
 // iso is the date in the one form that says all; false: there is no such day.
 func (d *written) iso(order string) (text string, ok bool) {
@@ -130,11 +204,13 @@ func (t *Table) dateOrder(column int, opt Options) (order string, row int, why s
 	asked := opt.Dates
 	least := map[string]int{} // the first row that has a day above 12 there
 	example, first := -1, -1
+	var halves halved
 	for row, text := range t.Texts[column] {
 		if text == "" || t.blank(text) {
 			continue
 		}
 		d, ok := readDate(text)
+		halves.add(row, d.half)
 		if !ok {
 			if _, ok = Days(text); ok {
 				continue
@@ -159,6 +235,9 @@ func (t *Table) dateOrder(column int, opt Options) (order string, row int, why s
 		if _, found := least[tells]; tells != "" && !found {
 			least[tells] = row
 		}
+	}
+	if row := halves.row(); row >= 0 {
+		return "", row, neitherHalf
 	}
 	if example >= 0 {
 		first = example

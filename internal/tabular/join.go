@@ -94,7 +94,7 @@ func (t *Table) isDateAndTime(date, clock string) bool {
 	if err != nil || other != nil || d < 0 || c < 0 {
 		return false
 	}
-	return t.isAll(d, isDay) && t.isAll(c, timeOfDay.MatchString)
+	return t.isAll(d, isDay) && t.isAll(c, isTimeOfDay)
 }
 
 // isDay reports whether a text is a date without a time.
@@ -128,6 +128,17 @@ func (t *Table) join(name string, columns []int) error {
 			words.Plural(len(columns), "column"))
 	}
 	fraction := dated && len(columns) == 2 && t.isFraction(columns[1])
+	last := columns[len(columns)-1]
+	var halves halved
+	for row := range texts {
+		if digits, letter, ok := readTime(t.Text(row, last)); ok {
+			_, h, _ := hourOf(digits[0], letter)
+			halves.add(row, h)
+		}
+	}
+	if row := halves.row(); row >= 0 {
+		return t.Errorf(row, last, "%w: %s: %s %s", ErrCell, name, quote(t.Text(row, last)), neitherHalf)
+	}
 	for row := range texts {
 		text, column, err := t.joined(row, columns, dated, fraction)
 		if err != nil {
@@ -208,10 +219,16 @@ func (t *Table) joined(row int, columns []int, dated, fraction bool) (text strin
 			d, _ := Days(cell)
 			day := time.Unix(int64(d)*86400, 0).UTC()
 			parts[0], parts[1], parts[2], k = float64(day.Year()), float64(day.Month()), float64(day.Day()), 3
-		case k == 3 && i == len(columns)-1 && timeOfDay.MatchString(cell):
-			for digits := range strings.SplitSeq(cell, ":") {
-				v, _ := Options{}.number(digits)
-				if err == nil {
+		case k == 3 && i == len(columns)-1 && isTimeOfDay(cell):
+			digits, letter, _ := readTime(cell)
+			hour, _, ok := hourOf(digits[0], letter)
+			if !ok {
+				err = fmt.Errorf("%s is no time of day", quote(cell))
+				break
+			}
+			err = set(float64(hour))
+			for _, digits := range digits[1:] {
+				if v, other := (Options{}).number(digits); err == nil && other == nil {
 					err = set(v)
 				}
 			}

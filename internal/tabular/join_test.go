@@ -36,6 +36,9 @@ func TestJoin(t *testing.T) {
 		{"Date,Time,y\n2024-01-31,9:05,1\n2024-02-01,23:59:30.5,2\n", "Date,Time", "2024-01-31 09:05:00 | 2024-02-01 23:59:30.5"},
 		{"Date,Time,y\n2024-01-31,9:05,1\n2024-02-01,24:00,2\n", "Date+Time", "2024-01-31 09:05:00 | 2024-02-02 00:00:00"},
 		{"y,Time,Date\n1,09:05,17.08.2016\n2,10:05,18.08.2016\n", "date + time", "2016-08-17 09:05:00 | 2016-08-18 10:05:00"},
+		{"Date,Time,y\n8/17/2016,12:05 AM,1\n8/17/2016,3:45:10 p.m.,2\n8/18/2016,12 pm,3\n", "Date,Time",
+			"2016-08-17 00:05:00 | 2016-08-17 15:45:10 | 2016-08-18 12:00:00"},
+		{"Y,M,D,t,y\n2024,2,29,7:30\u202fPM,1\n", "Y+M+D+t", "2024-02-29 19:30:00"},
 		{"lines above\nDate,Time,y\n2024-01-31,9:05,1\n", "Date+Time", "2024-01-31 09:05:00"},
 		{"Date,Hour,y\n2024-12-31,0,1\n2024-12-31,24,2\n", "Date+Hour", "2024-12-31 00:00:00 | 2025-01-01 00:00:00"},
 		{"Date,T,y\n2024-12-31,0,1\n2024-12-31,0.75,2\n", "Date+T", "2024-12-31 00:00:00 | 2024-12-31 18:00:00"},
@@ -97,6 +100,9 @@ func TestJoinErrors(t *testing.T) {
 		{"Y,M,D,y\n2023,2,29,1\n", "Y+M+D", "there is no day 2023-02-29"},
 		{"Date,Hour,y\n2024-12-31,25,1\n", "Date+Hour", "a.csv:2:12: not a table of numbers: Date+Hour: 25 is no hour"},
 		{"Date,Time,y\n2024-12-31,24:30,1\n", "Date,Time", "there is no time of day after 24:00"},
+		{"Date,Time,y\n2024-12-31,13:00 PM,1\n", "Date,Time", `a.csv:2:12: not a table of numbers: Date+Time: "13:00 PM" is no time of day`},
+		{"Date,Time,y\n2024-12-31,1:00 PM,1\n2024-12-31,2:00,1\n", "Date,Time",
+			`a.csv:3:12: not a table of numbers: Date+Time: "2:00" has neither am nor pm, as others of the column do`},
 		{"Date,Time,y\n2024-12-31,morning,1\n", "Date+Time", `"morning" is no hour`},
 		{"Date,Time,y\n2024-12-31 10:00,10:00,1\n", "Date+Time", "is no date like 2006-01-02, which a time of day can follow"},
 		{"Date,Time,y\n2024-12-31,,1\n", "Date+Time", "the cell is missing, and must not be"},
@@ -114,7 +120,8 @@ func TestJoinErrors(t *testing.T) {
 func FuzzJoin(f *testing.F) {
 	for _, s := range [][2]string{{"d,t,y\n2024-01-31,9:05,1\n", "d,t"},
 		{"2024,1,31\n2024,2,30\n", "1+2+3"}, {"d,h\n1/31/2024,0.5\n,\n", "d+h"},
-		{"d,h\n9999-12-31,24\n", "d+h"}, {"a,b,c,d,e,f\n9998,12,31,24,0,0\n", "a+b+c+d+e+f"}, {"a,b\n1e300,NaN\n", "b+a"}} {
+		{"d,h\n9999-12-31,24\n", "d+h"}, {"a,b,c,d,e,f\n9998,12,31,24,0,0\n", "a+b+c+d+e+f"}, {"a,b\n1e300,NaN\n", "b+a"},
+		{"d,t,y\n8/31/2024,12:05 AM,1\n8/31/2024,3:45:10 p.m.,1\n", "d,t"}, {"d,t\n8/31/2024,12 am\n8/31/2024,3:45\n", "d+t"}} {
 		f.Add(s[0], s[1])
 	}
 	f.Fuzz(func(t *testing.T, text, x string) {

@@ -28,7 +28,6 @@ import (
 	"iter"
 	"math"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -367,7 +366,7 @@ func (t *Table) Numbers(missing bool, columns ...int) ([]float64, error) {
 				case hint != "":
 				case missing:
 					hint = b.hint(text)
-				case b.numbers == 0 && !timeOfDay.MatchString(text) && !otherDate.MatchString(text):
+				case b.numbers == 0 && !isTimeOfDay(text) && !otherDate.MatchString(text):
 					hint = ": a column of texts, such as kinds, is none of inputs, but --aux takes it"
 				}
 				return nil, t.Errorf(row, c, "%w: %s%s", ErrCell, notANumber(text), hint)
@@ -810,15 +809,12 @@ func notANumber(cell string) string {
 		return quote(cell) + " is not a number: " + mark + " is left out where all of a column are plain numbers besides"
 	case otherDate.MatchString(cell):
 		return quote(cell) + " is not a number, nor a date like 2006-01-02"
-	case timeOfDay.MatchString(cell):
+	case isTimeOfDay(cell):
 		return quote(cell) + " is not a number: a time of day needs its date in the same cell, as in 2006-01-02 15:04, " +
 			"or in a column that is joined, as --x Date+Time"
 	}
 	return quote(cell) + " is not a number"
 }
-
-// timeOfDay is a time of day without its date.
-var timeOfDay = regexp.MustCompile(`^[012]?[0-9]:[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?$`)
 
 // isInfinite reports whether a cell is a name of infinity.
 func isInfinite(cell string) bool {
