@@ -1,8 +1,11 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -69,6 +72,26 @@ func TestStations(t *testing.T) {
 	require.Positive(t, got.Kept)
 	require.Equal(t, n, got.Targets)
 	require.Equal(t, b.files()["whole.csv"], b.files()["killed.csv"])
+
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := io.WriteString(z, text.String())
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	b.write("t.csv.gz", packed.String())
+	packed.Reset()
+	archive := zip.NewWriter(&packed)
+	w, err := archive.Create("t.csv")
+	require.NoError(t, err)
+	_, err = io.WriteString(w, "x\n"+text.String())
+	require.NoError(t, err)
+	require.NoError(t, archive.Close())
+	b.write("t.zip", packed.String())
+	for _, name := range []string{"t.csv.gz", "t.zip"} {
+		b.ok("stations", "--model", "@m.safetensors", "--csv", "@data.csv", "--targets", "@"+name, "--out", "@unpacked.csv",
+			"--quantiles", "0.1", "--rows", "700")
+		require.Equal(t, b.files()["whole.csv"], b.files()["unpacked.csv"], name)
+	}
 
 	b.write("bad.csv", "x\n1\nfar\n")
 	b.fails(1, "bad.csv", "stations", "--model", "@m.safetensors", "--csv", "@data.csv", "--targets", "@bad.csv", "--out", "@x.csv")

@@ -22,7 +22,8 @@ import (
 
 // Options say what is predicted, and where it is written.
 type Options struct {
-	// Options name the table of the context and the file of the targets, which is CSV or TSV text of any length.
+	// Options name the table of the context and the file of the targets, which is CSV or TSV text of any length, compressed
+	// or not.
 	tabletask.Options
 	// Out is the output, .csv or .tsv. While it is not complete, it is called .partial, and .progress beside it is the
 	// journal.

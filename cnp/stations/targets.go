@@ -9,15 +9,17 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
+	"github.com/equivcnp/equivcnp/internal/tables"
 )
 
 // targets is the file of the targets, which is read by lines.
 type targets struct {
 	*os.File
+	packed io.ReadCloser // what the file holds, if it is compressed
 	lines  *bufio.Reader
 	header []byte // all lines up to the header
 	first  []byte // the first row, if it was read to find out that there is no header
-	at     int64  // the end of what was read
+	at     int64  // the end of what was read, of what a compressed file holds
 }
 
 // openTargets opens the file and reads its header.
@@ -26,12 +28,39 @@ func openTargets(o *Options) (*targets, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &targets{File: f, lines: bufio.NewReaderSize(f, 1<<20)}
-	if err := t.readHeader(&o.Columns); err != nil {
-		f.Close()
+	t := &targets{File: f, lines: bufio.NewReaderSize(nil, 1<<20)}
+	if err = t.rewind(); err == nil {
+		err = t.readHeader(&o.Columns)
+	}
+	if err != nil {
+		t.Close()
 		return nil, err
 	}
 	return t, nil
+}
+
+// rewind goes to the beginning of the text.
+func (t *targets) rewind() (err error) {
+	if t.packed != nil {
+		t.packed.Close()
+	}
+	if t.packed, err = tables.Unpack(t.File); err != nil {
+		return err
+	}
+	if t.packed != nil {
+		t.lines.Reset(t.packed)
+	} else {
+		t.lines.Reset(t.File)
+	}
+	return nil
+}
+
+// Close closes the file.
+func (t *targets) Close() error {
+	if t.packed != nil {
+		t.packed.Close()
+	}
+	return t.File.Close()
 }
 
 // begin goes to where an earlier process ended, or stays behind the header.
@@ -40,6 +69,15 @@ func (t *targets) begin(at int64) error {
 		return nil
 	}
 	t.at, t.first = at, nil
+	if t.packed != nil { // what it holds is read anew up to there
+		if err := t.rewind(); err != nil {
+			return err
+		}
+		if _, err := io.CopyN(io.Discard, t.lines, at); err != nil && err != io.EOF {
+			return fmt.Errorf("%s: %w", t.Name(), err)
+		}
+		return nil
+	}
 	_, err := t.Seek(at, io.SeekStart)
 	t.lines.Reset(t.File)
 	return err
@@ -57,7 +95,7 @@ func (t *targets) next(rows int) (text []byte, ended bool, err error) {
 		if err == io.EOF {
 			return text, true, nil
 		} else if err != nil {
-			return nil, false, err
+			return nil, false, fmt.Errorf("%s: %w", t.Name(), err)
 		}
 	}
 	return text, false, nil
@@ -84,7 +122,7 @@ func (t *targets) readHeader(c *tabletask.Columns) error {
 	name := t.Name()
 	if start, _ := t.lines.Peek(256); bytes.IndexByte(start, 0) >= 0 || bytes.HasPrefix(start, []byte("\xff\xfe")) ||
 		bytes.HasPrefix(start, []byte("\xfe\xff")) {
-		return fmt.Errorf("%s: %w: stations reads targets of UTF-8 text, and this is none", name, table.ErrCell)
+		return fmt.Errorf("%s: %w: stations reads targets of UTF-8 text, compressed or not, and this is none", name, table.ErrCell)
 	}
 	for {
 		line, err := readLine(t.lines)

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -73,14 +75,19 @@ func (c *counted) Read(b []byte) (int, error) {
 
 // unpacked is what a compressed file holds. Its errors wrap ErrPacked, unlike the end of a text.
 type unpacked struct {
-	in   io.Reader
-	name string
-	from *counted
-	n    int64
+	in      io.Reader
+	name    string
+	from    *counted
+	n       int64
+	endless bool // of any length, as nobody keeps it in memory
+	close   func() error
 }
 
 func (u *unpacked) Read(b []byte) (int, error) {
-	most := min(mostText, freely+mostGrowth*u.from.n)
+	most := freely + mostGrowth*u.from.n
+	if !u.endless {
+		most = min(most, mostText)
+	}
 	n, err := u.in.Read(b[:min(int64(len(b)), max(1, most-u.n))])
 	if u.n += int64(n); u.n > most {
 		return 0, fmt.Errorf("%w: it is compressed by %s and holds more than %d bytes, too many for its size: unpack it first", ErrPacked,
@@ -99,24 +106,92 @@ func (u *unpacked) why(err error) error {
 	return fmt.Errorf("%w: it is compressed by %s and damaged: %w", ErrPacked, u.name, err)
 }
 
-// readPacked reads the table in a compressed file, whose name errors have.
-func readPacked(r io.Reader, way int, name, sheet string, wanted []string, opt tabular.Options) (*tabular.Table, error) {
+// Close closes what it is read by, not the file.
+func (u *unpacked) Close() error {
+	if z, ok := u.in.(*zstd.Decoder); ok {
+		z.Close()
+	}
+	if u.close != nil {
+		return u.close()
+	}
+	return nil
+}
+
+// unpack begins to read a file that is compressed in that way.
+func unpack(r io.Reader, way int) (*unpacked, error) {
 	p := packings[way]
 	u := &unpacked{name: p.name, from: &counted{in: r}}
 	in, err := p.open(u.from)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, u.why(err))
-	}
-	if z, ok := in.(*zstd.Decoder); ok {
-		defer z.Close()
+		return nil, u.why(err)
 	}
 	u.in = in
+	return u, nil
+}
+
+// Unpack returns what a compressed file holds, or the only file of a zip archive, from its beginning and of any length, to be read while
+// the file is open. It is nil where the file is neither of these; then it is read from its beginning, too.
+func Unpack(f *os.File) (io.ReadCloser, error) {
+	head := make([]byte, netcdf.Head)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	way := packing(head[:n])
+	if way < 0 && !npy.IsZip(head[:n]) {
+		return nil, nil
+	}
+	var u *unpacked
+	if way >= 0 {
+		u, err = unpack(f, way)
+	} else {
+		info, failed := f.Stat()
+		if failed != nil {
+			return nil, failed
+		}
+		only, names := onlyFile(f, info.Size())
+		switch {
+		case only == nil && tableless(names):
+			return nil, holdsMany(f.Name(), names)
+		case only == nil || path.Ext(only.Name) == ".npy":
+			return nil, nil
+		}
+		u, err = unzip(only, info.Size())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	u.endless = true
+	return u, nil
+}
+
+// tableless reports whether files of a zip archive are many, none of which is an array or a part of a spreadsheet.
+func tableless(names []string) bool {
+	return len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool {
+		return path.Ext(name) == ".npy" || name == "[Content_Types].xml" || name == "mimetype"
+	})
+}
+
+func holdsMany(name string, names []string) error {
+	return fmt.Errorf("%s: %w: it holds %d files, such as %.100q: unpack the one that is the table", name, ErrPacked, len(names), names[0])
+}
+
+// readPacked reads the table in a compressed file, whose name errors have.
+func readPacked(r io.Reader, way int, name, sheet string, wanted []string, opt tabular.Options) (*tabular.Table, error) {
+	u, err := unpack(r, way)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	defer u.Close()
 	return u.table(name, sheet, wanted, opt)
 }
 
 // onlyFile returns the file of a zip archive that holds no other, but for what macOS adds, and the names of all of them.
-func onlyFile(b []byte) (only *zip.File, names []string) {
-	archive, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+func onlyFile(b io.ReaderAt, size int64) (only *zip.File, names []string) {
+	archive, err := zip.NewReader(b, size)
 	if err != nil {
 		return nil, nil
 	}
@@ -134,18 +209,27 @@ func onlyFile(b []byte) (only *zip.File, names []string) {
 
 // readZipped reads the table in the only file of a zip archive of so many bytes.
 func readZipped(f *zip.File, size int, name, sheet string, wanted []string, opt tabular.Options) (*tabular.Table, error) {
+	u, err := unzip(f, int64(size))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	defer u.Close()
+	return u.table(name, sheet, wanted, opt)
+}
+
+// unzip begins to read a file of a zip archive of so many bytes.
+func unzip(f *zip.File, size int64) (*unpacked, error) {
 	const encrypted = 1
 	if f.Flags&encrypted != 0 {
-		return nil, fmt.Errorf("%s: %w: its file %.100q is encrypted: unpack it first", name, ErrPacked, f.Name)
+		return nil, fmt.Errorf("%w: its file %.100q is encrypted: unpack it first", ErrPacked, f.Name)
 	}
-	u := &unpacked{name: "zip", from: &counted{n: int64(size)}}
+	u := &unpacked{name: "zip", from: &counted{n: size}}
 	in, err := f.Open()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, u.why(err))
+		return nil, u.why(err)
 	}
-	defer in.Close()
-	u.in = in
-	return u.table(name, sheet, wanted, opt)
+	u.in, u.close = in, in.Close
+	return u, nil
 }
 
 // table reads the table, whose name errors have.

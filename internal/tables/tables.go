@@ -119,13 +119,12 @@ func decode(b []byte, name, sheet string, wanted []string, opt tabular.Options) 
 	case npy.IsZip(b) && spreadsheet.Is(b):
 		return ofSheet(b, name, sheet, wanted, opt)
 	case npy.IsZip(b):
-		f, names := onlyFile(b)
+		f, names := onlyFile(bytes.NewReader(b), int64(len(b)))
 		if f != nil && path.Ext(f.Name) != ".npy" {
 			return readZipped(f, len(b), name, sheet, wanted, opt)
 		}
-		if len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool { return path.Ext(name) == ".npy" }) {
-			return nil, fmt.Errorf("%s: %w: it holds %d files, such as %.100q: unpack the one that is the table", name, ErrPacked,
-				len(names), names[0])
+		if tableless(names) {
+			return nil, holdsMany(name, names)
 		}
 		if sheet == "" {
 			t, err = ofArrays(b)
