@@ -2,6 +2,7 @@ package hdf5
 
 import (
 	"encoding/binary"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,6 +60,12 @@ func TestFields(t *testing.T) {
 		require.Equal(t, []string{"i", "flag", "text", "list", "opaque", "last"}, found, version)
 		require.Equal(t, []bool{true, true, true, false, false, true}, readable)
 		require.Equal(t, Field{"last", 32, kind.Fields[5].Type}, kind.Fields[5])
+		var parts []string
+		for _, d := range (&Dataset{Type: kind, f: r.f}).Fields() {
+			parts = append(parts, fmt.Sprint(d.Name, " ", d.from, " ", d.Type.Check() == nil))
+		}
+		require.Equal(t, []string{"i 0 true", "flag 4 true", "text 5 true", "list[0] 8 true", "list[1] 16 true", "opaque 24 false", "last 32 true"},
+			parts)
 		for cut := 8; cut < len(b); cut++ { // no fields, and no other error, as the other datasets may be read
 			r := &reader{f: r.f, what: "a type", b: b[:cut]}
 			require.Nil(t, r.datatype(0).Fields)
@@ -68,5 +75,32 @@ func TestFields(t *testing.T) {
 		require.Nil(t, (&reader{f: r.f, what: "a type", b: b}).datatype(0).Fields, "beyond its bytes")
 		binary.LittleEndian.PutUint32(b[4:], 40)
 		require.Nil(t, (&reader{f: &File{left: 95}, what: "a type", b: b}).datatype(0).Fields, "read again and again")
+	}
+}
+
+// TestArrayFields: the values of a field that is an array are fields of their own, the last index fastest, unless they are many.
+func TestArrayFields(t *testing.T) {
+	number := &Type{Class: Integer, Size: 2}
+	names := func(lengths ...int) (out []string) {
+		f := Field{"a", 10, &Type{Class: Array, Size: 2 * product(lengths), Base: number, Lengths: lengths}}
+		for _, part := range f.parts() {
+			out = append(out, fmt.Sprint(part.Name, " ", part.At))
+		}
+		return out
+	}
+	require.Equal(t, []string{"a[0] 10"}, names(1))
+	require.Equal(t, []string{"a[0][0] 10", "a[0][1] 12", "a[1][0] 14", "a[1][1] 16", "a[2][0] 18", "a[2][1] 20"}, names(3, 2))
+	require.Len(t, names(mostParts), mostParts)
+	require.Equal(t, []string{"a 10"}, names(mostParts+1))
+	long := &Type{Class: Array, Size: 2 * (mostParts + 1), Base: number, Lengths: []int{mostParts + 1}}
+	require.ErrorContains(t, long.Check(), "values are arrays of 65 each, of which no more than 64 become columns")
+	require.Equal(t, "b", Field{"b", 0, &Type{Class: Array, Size: 8, Base: &Type{Class: Reference, Size: 8}, Lengths: []int{1}}}.parts()[0].Name)
+	for _, c := range []struct {
+		lengths []int
+		size    int
+	}{{[]int{0}, 0}, {[]int{3}, 4}, {[]int{1 << 30, 1 << 30, 1 << 30, 1 << 30}, 1}, {[]int{2}, 6}} {
+		r := &reader{f: &File{}}
+		r.checkArray(&Type{Size: c.size, Base: number, Lengths: c.lengths})
+		require.ErrorIs(t, r.err, ErrFormat, c.lengths)
 	}
 }

@@ -33,9 +33,14 @@ type Dataset struct {
 	records []byte // the values of a dataset of compounds, for its fields
 }
 
-// Fields are the fields of a dataset of compounds as datasets of their own; nil: it is none, or they are not known.
+// Fields are the fields of a dataset of compounds as datasets of their own, and the values of a field that is an array, as name[0]; nil: it
+// is none, or they are not known.
 func (d *Dataset) Fields() (out []*Dataset) {
+	var all []Field
 	for _, f := range d.Type.Fields {
+		all = append(all, f.parts()...)
+	}
+	for _, f := range all {
 		own := &Dataset{Name: f.Name, Address: d.Address, Shape: d.Shape, Null: d.Null, Type: f.Type, f: d.f, most: d.most, of: d,
 			from: f.At}
 		if fill := d.Fill(); fill != nil {

@@ -42,6 +42,8 @@ type Type struct {
 	Text bool
 	// Base is the type of what a Sequence, an Enum or an Array holds.
 	Base *Type
+	// Lengths are those of the dimensions of an Array within a Compound.
+	Lengths []int
 	// Fields are those of a Compound, nil where they are not known.
 	Fields []Field
 	// odd says why numbers of the type are not read: they do not fill their bytes.
@@ -67,7 +69,36 @@ func (t *Type) Check() error {
 	case t.Class == Compound:
 		return fmt.Errorf("%w: values are %s, not numbers or texts: write each field as a dataset of its own", ErrFormat, t.Class)
 	}
+	if t.Class == Array && t.Base != nil && product(t.Lengths) > mostParts {
+		return fmt.Errorf("%w: values are arrays of %d each, of which no more than %d become columns", ErrFormat, product(t.Lengths), mostParts)
+	}
 	return fmt.Errorf("%w: values are %s, not numbers or texts", ErrFormat, t.Class)
+}
+
+// mostParts bounds the values of an array in a field that become columns.
+const mostParts = 64
+
+// parts are the values of a field that is an array of numbers or texts as fields of their own, name[0] or name[0][1], or the field.
+func (f Field) parts() []Field {
+	t := f.Type
+	if t.Class != Array || t.Base == nil || t.Base.Check() != nil {
+		return []Field{f}
+	}
+	n := product(t.Lengths)
+	if n > mostParts {
+		return []Field{f}
+	}
+	out := make([]Field, n)
+	for i := range out {
+		name, rest, inner := f.Name, i, n
+		for _, length := range t.Lengths {
+			inner /= length
+			name += fmt.Sprintf("[%d]", rest/inner)
+			rest %= inner
+		}
+		out[i] = Field{name, f.At + i*t.Base.Size, t.Base}
+	}
+	return out
 }
 
 // Numeric is the type without its names, if it is an enumeration.
@@ -130,11 +161,17 @@ func (r *reader) datatype(nested int) *Type {
 		rank := int(r.byte())
 		const old = 3
 		if version < old {
-			r.skip(3 + 4*rank)
+			r.skip(3)
 		}
-		r.skip(4 * rank)
+		for range min(rank, maxRank+1) {
+			t.Lengths = append(t.Lengths, r.small(4))
+		}
+		if version < old {
+			r.skip(4 * rank) // in which order they are
+		}
 		if nested > 0 {
 			t.Base = r.datatype(nested + 1)
+			r.checkArray(t)
 		}
 	case Sequence:
 		t.Text = bits&15 == 1
@@ -146,6 +183,24 @@ func (r *reader) datatype(nested int) *Type {
 		r.other(class, bits)
 	}
 	return t
+}
+
+// checkArray refuses an array whose values do not fill its bytes.
+func (r *reader) checkArray(t *Type) {
+	if r.err != nil {
+		return
+	}
+	n := 1
+	for _, length := range t.Lengths {
+		if length < 1 || n > t.Size/length {
+			r.fail("an array of %d values in %d bytes", t.Lengths, t.Size)
+			return
+		}
+		n *= length
+	}
+	if len(t.Lengths) > maxRank || n > t.Size/t.Base.Size || n*t.Base.Size != t.Size {
+		r.fail("an array of %d values of %d bytes in %d", t.Lengths, t.Base.Size, t.Size)
+	}
 }
 
 // other passes over what is said of types of other classes: times, bits and opaque bytes, which are not read.
@@ -200,6 +255,10 @@ func (r *reader) fields(t *Type, version byte, n, nested int) (all []Field) {
 			f.At = r.small((bits.Len(uint(t.Size)) + 7) / 8)
 		}
 		if f.Type = r.datatype(nested + 1); r.err != nil {
+			return nil
+		}
+		if r.f.left -= (len(f.parts()) - 1) * least; r.f.left < 0 {
+			r.fail("%d fields and their arrays, again and again", n)
 			return nil
 		}
 		if rest -= f.Type.Size; rest < 0 || f.At > t.Size-f.Type.Size {

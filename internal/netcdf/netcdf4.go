@@ -67,6 +67,15 @@ func decode4(b []byte) (*File, error) {
 			f.Left[d.Name] = fmt.Errorf("variable %q: %w: values are compounds, whose fields are variables of their own, such as %q",
 				d.Name, ErrFormat, fields[0].Name)
 		}
+		for _, a := range d.Type.Fields {
+			for _, part := range fields {
+				if a.Type.Class == hdf5.Array && part.Name != a.Name && strings.HasPrefix(part.Name, a.Name+"[0]") {
+					f.Left[a.Name] = fmt.Errorf("variable %q: %w: values are arrays, whose values are variables of their own, such as %q",
+						a.Name, ErrFormat, part.Name)
+					break
+				}
+			}
+		}
 		for _, d := range fields {
 			if err := s.variable(d); err != nil {
 				return nil, fmt.Errorf("%w: variable %q: %w", ErrFormat, d.Name, err)
