@@ -215,6 +215,10 @@ func TestShapes(t *testing.T) {
 // TestDigitsOfDates: inputs that are the digits of dates lie unevenly apart where a day, a month or a year ends, which a note says.
 func TestDigitsOfDates(t *testing.T) {
 	for text, want := range map[string]string{
+		"1871.09 1871.1 1871.11 1871.12 1872.01": "holds numbers such as 1872.01 that look like dates, between which distances are no times: " +
+			"write them like 1872-01",
+		"1871.09 1871.1 1871.11 1871.13 1872.01": "", "1871.01 1872.01 1873.01 1874.01": "", "2001.04 2001.05 2001.06 2001.07": "",
+		"2001.08 2001.081 2001.09 2001.1 2002.01":      "",
 		"20240130 20240131 20240201":                   "column x of a.csv holds numbers such as 20240201 that look like dates",
 		"2024010122 2024010123 2024010200":             "write them like 2022-12-31 18:00",
 		"202401012350 202401012355 202401020000":       "write them like 2022-12-31 18:30",

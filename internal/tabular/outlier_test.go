@@ -63,6 +63,13 @@ func TestOutliers(t *testing.T) {
 	sentinel := near(100)
 	sentinel[3] = -9999
 	require.Equal(t, 1, strings.Count(remarksOn(sentinel), "far from all other values"), "pointed out once")
+	for _, v := range []float64{-32767, 65535, 99.99, math.MaxInt32, -math.MaxFloat32, 9.96921e36, 3.40282e38, math.MaxFloat64, -1e31} {
+		many := near(100)
+		for i := 0; i < 100; i += 7 {
+			many[i] = v
+		}
+		require.Contains(t, remarksOn(many), "holds "+shortest(v)+" in 15 rows, far from all other values")
+	}
 }
 
 func regexpOf(v float64) string { return strings.ReplaceAll(shortest(v), "+", `\+`) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -309,8 +310,8 @@ func (t *Table) Remarks(c Columns) (out []string) {
 func (t *Table) Doubts(c Columns) (out []string) {
 	for _, column := range c.X {
 		if v, form := t.digits(column); form != "" {
-			out = append(out, fmt.Sprintf("%s holds numbers such as %.0f that look like dates, between which distances are no times: "+
-				"write them like %s", t.columnOf(column), v, form))
+			out = append(out, fmt.Sprintf("%s holds numbers such as %s that look like dates, between which distances are no times: "+
+				"write them like %s", t.columnOf(column), strconv.FormatFloat(v, 'f', -1, 64), form))
 		}
 	}
 	for _, column := range slices.Concat(c.Y, c.Aux) {
@@ -332,12 +333,40 @@ func (t *Table) digits(column int) (v float64, form string) {
 	if x = slices.Compact(x); len(x) < few || x[0] != x[0] {
 		return 0, ""
 	}
-	return x[len(x)-1], DateForm([][]float64{x})
+	v = x[len(x)-1]
+	if isYearMonths(x) {
+		return v, fmt.Sprintf("%04.0f-%02.0f", math.Floor(v), math.Round(v*100)-100*math.Floor(v))
+	}
+	return v, DateForm([][]float64{x})
+}
+
+// isYearMonths reports whether ascending numbers are years with months for decimals, such as 1871.01 to 1871.12, where .1 is October:
+// of several years, in which decimals of a year would not all end at .12.
+func isYearMonths(x []float64) bool {
+	const fewMonths = 4
+	var seen [13]bool
+	months := 0
+	for _, v := range x {
+		year := math.Floor(v)
+		month := math.Round(v*100) - 100*year
+		if !(year >= 1000 && year < 3000 && month >= 1 && month <= 12) || math.Abs(v*100-math.Round(v*100)) > 1e-6 {
+			return false
+		}
+		if !seen[int(month)] {
+			seen[int(month)] = true
+			months++
+		}
+	}
+	return months >= fewMonths && math.Floor(x[0]) < math.Floor(x[len(x)-1])
 }
 
 // sentinels are numbers that often stand for missing values.
 var sentinels = []float64{-9999, -999, -99, -9999.9, -999.9, -99.9, -999.99, -99999, -999999, -32768, 999, 9999, 99999, 999999,
-	9999.9, 999.9, 999.99, 1e20, 9.969209968386869e36, -1e20, -8888, -7777, 32767, -1e30, 1e30, -1e34}
+	9999.9, 999.9, 999.99, 99.9, 99.99, 1e20, -1e20, -8888, -7777, 32767, -32767, 65535, math.MinInt32, math.MaxInt32, math.MaxUint32}
+
+// hugeSentinel is from where on numbers stand for missing values, as the largest ones of float32 and float64 and NetCDF's 9.96921e36 do,
+// with however many digits.
+const hugeSentinel = 1e29
 
 // sentinel finds a number in a column that often stands for missing values, and is farther from all others than these are from each
 // other, or ten times as far where it occurs once, and than half of itself; n is in how many rows.
@@ -349,7 +378,7 @@ func (t *Table) sentinel(column int) (v float64, n int) {
 		}
 	}
 	for _, end := range []float64{lo, hi} {
-		if !slices.ContainsFunc(sentinels, func(s float64) bool { return s == end || float64(float32(s)) == end }) {
+		if math.Abs(end) < hugeSentinel && !slices.ContainsFunc(sentinels, func(s float64) bool { return s == end || float64(float32(s)) == end }) {
 			continue
 		}
 		n, restLo, restHi := 0, math.Inf(1), math.Inf(-1)
