@@ -538,7 +538,7 @@ func Read(r io.Reader, name string) (*Table, error) { return ReadAs(r, name, Opt
 func ReadAs(r io.Reader, name string, opt Options) (*Table, error) {
 	br := plainText(r)
 	start, _ := br.Peek(peeked) // less where the file is shorter; Read meets any error again
-	l := layoutOf(string(start), opt)
+	l := layoutOf(string(start), name, opt)
 	if n, err := br.Discard(l.skip); err != nil || n < l.skip {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -111,15 +112,21 @@ type layout struct {
 	above     int      // lines before the header that are no comments
 }
 
+// tabsName is that of a file, or of a part of it, whose cells tabs separate, compressed or not.
+var tabsName = regexp.MustCompile(`(?i)\.tsv\b`)
+
 // layoutOf finds what separates the cells of a text that begins so: what a line "sep=;" says, as spreadsheets write it,
 // or of semicolon, comma, tab and bar the first that the first row has outside quotes, or else spaces. A comma may be the decimal sign
 // where semicolons separate, and tabs may be spaces where commas do, unless a comma is the decimal sign. Lines above one that has all
-// names that are asked for are skipped.
-func layoutOf(start string, opt Options) layout {
+// names that are asked for are skipped. In a file called .tsv tabs separate where the first row has one.
+func layoutOf(start, name string, opt Options) layout {
 	l := layout{separator: ','}
 	comment := ""
 	order := ";,\t|"
-	if opt.Decimal == ',' {
+	switch {
+	case tabsName.MatchString(name):
+		order = "\t;,|"
+	case opt.Decimal == ',':
 		order = ";\t,|"
 	}
 	marked := false
@@ -184,6 +191,17 @@ func separatorOf(line, order string) rune {
 	return 0
 }
 
+// splitQuoted splits a line at separators outside quotes.
+func splitQuoted(line string, separator rune) []string {
+	quoted := false
+	return strings.FieldsFunc(line, func(r rune) bool {
+		if r == '"' {
+			quoted = !quoted
+		}
+		return r == separator && !quoted
+	})
+}
+
 // belowLines is how many bytes stand above the line that has the names of all inputs and outputs that are asked for, which is among the
 // first hundred lines if there is one, and how many lines with text these are.
 func belowLines(start, order string, opt Options) (skip, lines int) {
@@ -196,7 +214,7 @@ func belowLines(start, order string, opt Options) (skip, lines int) {
 		if text := strings.TrimSpace(line); text != "" && text[0] != '#' {
 			cells := strings.Fields(text)
 			if r := separatorOf(text, order); r != 0 {
-				cells = strings.Split(text, string(r))
+				cells = splitQuoted(text, r)
 			}
 			for i, cell := range cells {
 				cells[i] = strings.Trim(strings.TrimSpace(cell), `"`)

@@ -302,3 +302,29 @@ func TestClockOfOldDates(t *testing.T) {
 		require.Equal(t, clock.Of(days+1), v)
 	}
 }
+
+// TestTitledLogger: the header below a title is found by names that have commas, in quotes, as HOBO's loggers write them.
+func TestTitledLogger(t *testing.T) {
+	text := "\ufeff\"Plot Title: Site 7\"\n\"#\",\"Date Time, GMT-05:00\",\"Temp, °C (S/N: 11)\",\"Intensity, Lux\"\n" +
+		"1,01/13/2024 03:45:00 PM,21.5,\"1,234.5\"\n2,01/13/2024 04:45:00 PM,20.5,900.0\n"
+	opt := Options{X: []string{"Date Time, GMT-05:00"}, Y: []string{"Intensity, Lux"}}
+	table, err := ReadAs(strings.NewReader(text), "a.csv", opt)
+	require.NoError(t, err)
+	c, err := table.Find(Want{X: opt.X, Y: opt.Y})
+	require.NoError(t, err)
+	require.Equal(t, "2024-01-13 15:45:00", table.Text(0, c.X[0]))
+	require.Equal(t, []float64{1234.5, 900}, table.Take(c.Y...))
+}
+
+// TestTabsByName: in a file called .tsv a comma in the header does not separate.
+func TestTabsByName(t *testing.T) {
+	text := "x\tTemp, °C\ty\n1\t2,5\t3\n2\t2,7\t4\n"
+	for name, columns := range map[string]int{"a.tsv": 3, "a.TSV.gz after row 5": 3, "a.tsvx": 2} {
+		table, err := ReadAs(strings.NewReader(text), name, Options{})
+		require.NoError(t, err)
+		require.Equal(t, columns, table.Cols, name)
+	}
+	table, err := ReadAs(strings.NewReader("x,y\n1,2\n"), "a.tsv", Options{})
+	require.NoError(t, err)
+	require.Equal(t, 2, table.Cols)
+}
