@@ -15,6 +15,8 @@ func FuzzClock(f *testing.F) {
 		{"Seconds since 1-1-1 24", "standard", "1582-10-15"}, {"us since 9999-12-31 23:59:60.999", "proleptic_gregorian", "20240229"},
 		{"months since 1900-01-01", "noleap", "1900-02-29"}, {"d since -001-1-1", "", "0000-00-00"},
 		{UnixDays, "", "8/17/2016, 12:05:07.5 p. m."}, {UnixDays, "", "17-Aug-2016 3\u202fAM +02:00"}, {UnixDays, "", "2016/8/7 00:30 PM"},
+		{UnixDays, "", "Mon, 1er août 2024"}, {UnixDays, "", "9999-W52-7"}, {UnixDays, "", "0001W01"}, {UnixDays, "", "Q3 2024"},
+		{UnixDays, "", "20240131T134530,5Z"},
 		{" min since 1582-10-4", "julian", "12:30"},
 		{"weeks since 1900-2-29 1:2:3 -12345", "", "2020-01-01 00:00:00+14:00"}} {
 		f.Add(s[0], s[1], s[2], 1.5)

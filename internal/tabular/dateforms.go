@@ -16,18 +16,36 @@ const (
 )
 
 const (
-	clockTime = `(?:(?:,? +|[T:])(\d{1,2})(?::(\d{2})(?::(\d{2}(?:\.\d+)?))?)?` + halfDay + `)? ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$`
+	clockTime = `(?:(?:,? +|[Tt:])(\d{1,2})(?::(\d{2})(?::(\d{2}(?:[.,]\d+)?))?)?` + halfDay + `)? ?` + timeZone
 	halfDay   = `(?: *([AaPp])\.? ?[Mm]\.?)?` // am, PM, a.m.
+	timeZone  = `([Zz]|UTC|GMT|[+-]\d{2}:?\d{2})?$`
+	monthName = `(\pL{3,9})`
 )
 
 var (
 	numericDate = regexp.MustCompile(`^(\d{1,2})([./-])(\d{1,2})([./-])(\d{4})` + clockTime)
 	yearDate    = regexp.MustCompile(`^(\d{4})([./-])(\d{1,2})([./-])(\d{1,2})` + clockTime)
-	dayDate     = regexp.MustCompile(`^(\d{1,2})([ -]|\. ?)?([A-Za-z]{3,9})\.?([ -])?(\d{4})` + clockTime)
-	monthDate   = regexp.MustCompile(`^([A-Za-z]{3,9})(\.? )(\d{1,2})(,? )(\d{4})` + clockTime)
-	onlyMonth   = regexp.MustCompile(`^([A-Za-z]{3,9})[ -](\d{4})$`)
+	dayDate     = regexp.MustCompile(`^(\d{1,2})([ -]|\. ?|(?:st|nd|rd|th|er) )?` + monthName + `\.?([ -])?(\d{4})` + clockTime)
+	monthDate   = regexp.MustCompile(`^` + monthName + `(\.? )(\d{1,2})((?:st|nd|rd|th)?,? )(\d{4})` + clockTime)
+	basicDate   = regexp.MustCompile(`^(\d{4})(\d{2})(\d{2})[T ](\d{2})(?::?(\d{2})(?::?(\d{2}(?:[.,]\d+)?))?)?() ?` + timeZone)
+	weekDate    = regexp.MustCompile(`^(\d{4})-?W(\d{2})(?:-?([1-7]))?$`)
 	shortYear   = regexp.MustCompile(`^(\d{1,2}[./-]\d{1,2}[./-]|\d{1,2}[ -]?[A-Za-z]{3,9}[ -]?)\d{2}\b`)
+	weekday     = regexp.MustCompile(`^(\pL{2,9})\.?,? +`)
 )
+
+// periods are the ways to write a month or a quarter, which are the first of their days.
+var periods = []struct {
+	re          *regexp.Regexp
+	year, month int // groups
+	months      int // of a period
+}{
+	{regexp.MustCompile(`^` + monthName + `\.?[ -](\d{4})$`), 2, 1, 0},
+	{regexp.MustCompile(`^(\d{4})[ -]` + monthName + `\.?$`), 1, 2, 0},
+	{regexp.MustCompile(`^(\d{1,2})/([12]\d{3})$`), 2, 1, 1},
+	{regexp.MustCompile(`^(\d{4})[ -]?M(\d{2})$`), 1, 2, 1},
+	{regexp.MustCompile(`^(\d{4})[ -]?[QqK]([1-4])$`), 1, 2, 3},
+	{regexp.MustCompile(`^[QqK]([1-4])[ /-]?(\d{4})$`), 2, 1, 3},
+}
 
 // written is a date whose day and month may be in either order.
 type written struct {
@@ -48,14 +66,28 @@ const (
 
 // readDate takes a date apart that is not written like 2006-01-02.
 func readDate(text string) (d written, ok bool) {
-	if len(text) < 8 || len(text) > 48 {
+	if len(text) < 6 || len(text) > 48 || !strings.ContainsAny(text, "0123456789") {
 		return d, false
 	}
 	text = plainSpaces.Replace(text)
-	if m := onlyMonth.FindStringSubmatch(text); m != nil {
-		d = written{first: month(m[1]), second: 1, order: MonthFirst}
-		d.year, _ = strconv.Atoi(m[2])
-		return d, d.first > 0
+	if text[0] > '9' {
+		text = withoutWeekday(text)
+	}
+	const longest = 18 // bytes of a name of a month and a year
+	if len(text) <= longest {
+		if d, ok = readPeriod(text); ok {
+			return d, true
+		}
+	}
+	if m := basicDate.FindStringSubmatch(text); m != nil {
+		d = written{order: MonthFirst}
+		d.year, _ = strconv.Atoi(m[1])
+		d.first, _ = strconv.Atoi(m[2])
+		d.second, _ = strconv.Atoi(m[3])
+		m[5] = cmp.Or(m[5], "00")
+		d.rest, d.half, ok = clockText(m[4:])
+		d.half = noHalf // two digits of an hour are those of 24
+		return d, ok && d.first > 0 && d.second > 0
 	}
 	for _, form := range []struct {
 		re         *regexp.Regexp
@@ -83,16 +115,67 @@ func readDate(text string) (d written, ok bool) {
 	return d, false
 }
 
-// month is the number of a month by its name, or the first three letters of that; 0: it is none.
+// readPeriod reads a month, a quarter, or a week of ISO 8601, whose first day is a Monday, or a day of one.
+func readPeriod(text string) (d written, ok bool) {
+	for _, p := range periods {
+		m := p.re.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		d = written{first: month(m[p.month]), second: 1, order: MonthFirst}
+		if n, err := strconv.Atoi(m[p.month]); err == nil {
+			d.first = (n-1)*p.months + 1
+		}
+		d.year, _ = strconv.Atoi(m[p.year])
+		return d, d.first >= 1 && d.first <= 12
+	}
+	m := weekDate.FindStringSubmatch(text)
+	if m == nil {
+		return d, false
+	}
+	year, _ := strconv.Atoi(m[1])
+	week, _ := strconv.Atoi(m[2])
+	day, _ := strconv.Atoi(cmp.Or(m[3], "1"))
+	fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // of January, which is in the first week
+	monday := fourth.AddDate(0, 0, -(int(fourth.Weekday())+6)%7)
+	at := monday.AddDate(0, 0, 7*(week-1)+day-1)
+	if y, w := at.ISOWeek(); y != year || w != week || at.Year() < 1 || at.Year() > 9999 {
+		return d, false
+	}
+	return written{year: at.Year(), first: int(at.Month()), second: at.Day(), order: MonthFirst}, true
+}
+
+// monthNames are those of months in English, German and French, and their abbreviations. No name is that of
+// two months.
+var monthNames = [12]string{"january jan januar jän jänner janvier janv", "february feb februar fev fév févr février fevrier",
+	"march mar mär märz maerz mrz mars", "april apr avr avril", "may mai", "june jun juni juin", "july jul juli juil juillet",
+	"august aug août aout", "september sep sept septembre", "october oct okt oktober octobre", "november nov novembre",
+	"december dec dez dezember déc décembre decembre"}
+
+// month is the number of a month by its name, or a short form of that; 0: it is none.
 func month(name string) int {
-	for m := time.January; m <= time.December; m++ {
-		for _, known := range []string{m.String(), m.String()[:3]} {
-			if strings.EqualFold(name, known) {
-				return int(m)
+	name = strings.ToLower(name)
+	for i, names := range monthNames {
+		for known := range strings.FieldsSeq(names) {
+			if name == known {
+				return i + 1
 			}
 		}
 	}
 	return 0
+}
+
+const weekdays = " monday mon tuesday tue tues wednesday wed thursday thu thur thurs friday fri saturday sat sunday sun" +
+	" montag mo dienstag di mittwoch mi donnerstag do freitag fr samstag sa sonnabend sonntag so" +
+	" lundi lun mardi mercredi mer jeudi jeu vendredi ven samedi sam dimanche dim "
+
+// withoutWeekday is a text without the name of a day of the week before it, which says nothing that its date does not.
+func withoutWeekday(text string) string {
+	m := weekday.FindStringSubmatch(text)
+	if m == nil || !strings.Contains(weekdays, " "+strings.ToLower(m[1])+" ") {
+		return text
+	}
+	return text[len(m[0]):]
 }
 
 // plainSpaces makes spaces of those that keep a line together, as programs write before PM.
@@ -109,9 +192,9 @@ func clockText(m []string) (text string, h half, ok bool) {
 	}
 	text = fmt.Sprintf(" %02d:%s", hour, cmp.Or(m[1], "00"))
 	if m[2] != "" {
-		text += ":" + m[2]
+		text += ":" + strings.Replace(m[2], ",", ".", 1)
 	}
-	return text + m[4], h, true
+	return text + strings.ToUpper(m[4]), h, true
 }
 
 // hourOf is the hour of a day that digits are before an a of am, a p of pm, or neither: 12 am is 0, and 12 pm is 12.

@@ -2,6 +2,7 @@ package tabular
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,6 +108,16 @@ func TestDateForms(t *testing.T) {
 		{"Aug 2016;September-2016", Options{}, []string{"2016-08-01", "2016-09-01"}},
 		{"2016-8-7;2016-08-17 9:05", Options{}, []string{"2016-08-07", "2016-08-17 09:05"}},
 		{"1/1/2016;2/2/2016", Options{}, []string{"2016-01-01", "2016-02-02"}},
+		{"13. Januar 2024;14. März 2024;1. Mai 2024;2 Dez. 2024", Options{}, []string{"2024-01-13", "2024-03-14", "2024-05-01", "2024-12-02"}},
+		{"13 janvier 2024;14 févr. 2024;1er août 2024 10:00", Options{}, []string{"2024-01-13", "2024-02-14", "2024-08-01 10:00"}},
+		{"1st January 2024;March 22nd, 2024;Mar 3, 2024;Mars 2024", Options{}, []string{"2024-01-01", "2024-03-22", "2024-03-03", "2024-03-01"}},
+		{"Mon, 01 Jan 2024 00:00:00 GMT;Tuesday, January 2, 2024", Options{}, []string{"2024-01-01 00:00:00GMT", "2024-01-02"}},
+		{"2024Q1;2024-Q4;2024 K2;Q3 2024", Options{}, []string{"2024-01-01", "2024-10-01", "2024-04-01", "2024-07-01"}},
+		{"2024M01;2024 Feb;12/2024;3/2024", Options{}, []string{"2024-01-01", "2024-02-01", "2024-12-01", "2024-03-01"}},
+		{"2020-W53;2021W01;2018-W01-1;2026-W53-7", Options{}, []string{"2020-12-28", "2021-01-04", "2018-01-01", "2027-01-03"}},
+		{"20240131T0005Z;20240131 134530.5;20240131T03 +02:00", Options{}, []string{"2024-01-31 00:05Z", "2024-01-31 13:45:30.5",
+			"2024-01-31 03:00+02:00"}},
+		{"2024-01-31t00:00:00z;2024-01-31 12:00:00,123", Options{}, []string{"2024-01-31 00:00:00Z", "2024-01-31 12:00:00.123"}},
 		{"8/7/2016;8/7/2016 10:00 +02:00", Options{Dates: MonthFirst}, []string{"2016-08-07", "2016-08-07 10:00+02:00"}},
 		{"8/7/2016;8/8/2016", Options{Dates: DayFirst, Piece: true}, []string{"2016-07-08", "2016-08-08"}},
 		{"8/7/2016;NA;?", Options{Dates: DayFirst}, []string{"2016-07-08", "", "?"}},
@@ -122,15 +133,22 @@ func TestDateForms(t *testing.T) {
 			`"8/7/2016" may have the day first or the month: none of the 2 rows has a day above 12`,
 		"8/17/2016;17/8/2016": `a.csv:3:1: not a table of numbers: ` +
 			`"17/8/2016" has day and month in another order than "8/17/2016" above`,
-		"8/17/2016;2/30/2016":  `a.csv:3:1: not a table of numbers: "2/30/2016" is a day that there is not`,
-		"8/17/2016;soon":       `a.csv:3:1: not a table of numbers: "soon" is no date like the others`,
-		"8/17/16;8/18/16":      "it has a year of two digits",
-		"17.08.2016;18/08/16":  `a.csv:3:1: not a table of numbers: "18/08/16" is no date like the others`,
-		"17.08-2016;1.1.2016":  "is not a number",
-		"8/17/2016 25:00;1":    `a.csv:2:1: not a table of numbers: "8/17/2016 25:00" is a day that there is not`,
-		"8/17/2016 13:00 PM;1": "is not a number",
-		"8/17/2016 0:30 AM;1":  "is not a number",
-		"8/17/2016 3;1":        "is not a number",
+		"8/17/2016;2/30/2016":   `a.csv:3:1: not a table of numbers: "2/30/2016" is a day that there is not`,
+		"8/17/2016;soon":        `a.csv:3:1: not a table of numbers: "soon" is no date like the others`,
+		"8/17/16;8/18/16":       "it has a year of two digits",
+		"17.08.2016;18/08/16":   `a.csv:3:1: not a table of numbers: "18/08/16" is no date like the others`,
+		"17.08-2016;1.1.2016":   "is not a number",
+		"8/17/2016 25:00;1":     `a.csv:2:1: not a table of numbers: "8/17/2016 25:00" is a day that there is not`,
+		"8/17/2016 13:00 PM;1":  "is not a number",
+		"2024Q5;1":              "is not a number, nor a date like 2006-01-02",
+		"2021-W53;1":            "is not a number, nor a date like 2006-01-02",
+		"2024M13;1":             "is not a number, nor a date like 2006-01-02",
+		"13/2024;1":             "is not a number, nor a date like 2006-01-02",
+		"2010/11;2011/12":       "is not a number, nor a date like 2006-01-02",
+		"Jan-24;1":              "is not a number, nor a date like 2006-01-02",
+		"2024-01-31 1:00 CET;1": "is not a number, nor a date like 2006-01-02",
+		"8/17/2016 0:30 AM;1":   "is not a number",
+		"8/17/2016 3;1":         "is not a number",
 		"8/17/2016 3:00 AM;8/17/2016 13:00;8/17/2016 4:00": `a.csv:4:1: not a table of numbers: "8/17/2016 4:00" ` +
 			"has neither am nor pm, as others of the column do",
 		"17-Foo-2016;1-Jan-2016": "is not a number",
@@ -147,6 +165,14 @@ func TestDateForms(t *testing.T) {
 		require.NoError(t, err)
 		_, err = table.Coordinates(0)
 		require.ErrorContains(t, err, "--dates", dates)
+	}
+	for m, names := range monthNames {
+		for name := range strings.FieldsSeq(names) {
+			require.Equal(t, m+1, month(name), name)
+			for other, names := range monthNames {
+				require.Equal(t, m == other, slices.Contains(strings.Fields(names), name), name)
+			}
+		}
 	}
 	table, err := Decode([]byte("task,y\n17.08.2016,1\n18.08.2016,1\n"), "a.csv")
 	require.NoError(t, err)

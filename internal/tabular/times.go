@@ -28,10 +28,11 @@ func Days(text string) (days float64, ok bool) {
 	return (float64(d.Unix()) + float64(d.Nanosecond())*1e-9) / 86400, true
 }
 
-// otherDate is how dates are often written that are not read: month or day may be first, or a year has two digits, or
-// there are quarters, weeks or days of a year.
-var otherDate = regexp.MustCompile(`^(\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}[./-]\d{1,2}[./-]\d{1,2}|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4}` +
-	`|[A-Z][a-z]{2,8} (\d{1,2}, )?\d{4}|\d{4}-?Q[1-4]|\d{4}-?W\d{2}|\d{4}-\d{3}|\d{1,2}/\d{4})\b`)
+// otherDate is how dates are often written that are not read, or not alone: month or day may be first, a year has two digits, or there are
+// days of a year or names of zones.
+var otherDate = regexp.MustCompile(`^(\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}[./-]\d{1,2}[./-]\d{1,2}|\d{1,2}[ .-]+\pL{3,9}\.?[ -]\d{2,4}` +
+	`|\pL{3,9}\.?[ -](\d{1,2}, )?(\d{4}|\d{2})|\d{4}[ -]?[QKMWT]\d{1,2}|[QKT]\d[ /-]?\d{4}|\d{4}-\d{3}|\d{4}/\d{1,2}|\d{1,2}/\d{4}|\d{8}T\d+` +
+	`|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d{4})(\b|Z)`)
 
 // dateLayout is the layout of a text that may be a date: 2006-01-02 or 2006/01/02, then maybe T or a space and 15:04,
 // seconds with a fraction, and a time zone; or 2006-01, the first day of a month.
