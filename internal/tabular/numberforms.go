@@ -191,6 +191,7 @@ func (t *Table) ReadTexts(opt Options) {
 		}
 	}
 	r.readNumbers()
+	r.readDegrees()
 	r.readDates()
 	*t = r.Table
 }

@@ -366,7 +366,7 @@ func (t *Table) Numbers(missing bool, columns ...int) ([]float64, error) {
 				case hint != "":
 				case missing:
 					hint = b.hint(text)
-				case b.numbers == 0 && !isTimeOfDay(text) && !otherDate.MatchString(text):
+				case b.numbers == 0 && !isTimeOfDay(text) && !otherDate.MatchString(text) && !isDegrees(text):
 					hint = ": a column of texts, such as kinds, is none of inputs, but --aux takes it"
 				}
 				return nil, t.Errorf(row, c, "%w: %s%s", ErrCell, notANumber(text), hint)
@@ -654,6 +654,7 @@ func (t *reading) complete() (*Table, error) {
 			return nil, err
 		}
 		t.readNumbers()
+		t.readDegrees()
 	}
 	t.readDates()
 	if !slices.ContainsFunc(t.Texts, func(texts []string) bool { return texts != nil }) {
@@ -809,6 +810,8 @@ func notANumber(cell string) string {
 		return quote(cell) + " is not a number: " + mark + " is left out where all of a column are plain numbers besides"
 	case otherDate.MatchString(cell):
 		return quote(cell) + " is not a number, nor a date like 2006-01-02"
+	case isDegrees(cell):
+		return quote(cell) + " is not a number: degrees are read in a column of nothing but latitudes, or longitudes, that is called so"
 	case isTimeOfDay(cell):
 		return quote(cell) + " is not a number: a time of day needs its date in the same cell, as in 2006-01-02 15:04, " +
 			"or in a column that is joined, as --x Date+Time"
