@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/text/encoding/unicode"
@@ -202,6 +203,14 @@ func splitQuoted(line string, separator rune) []string {
 	})
 }
 
+// numbersOfColumns reports whether names are numbers of a row's columns, which its cells may be, too.
+func numbersOfColumns(names []string, columns int) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		n, err := strconv.Atoi(name)
+		return err != nil || n < 1 || n > columns
+	})
+}
+
 // belowLines is how many bytes stand above the line that has the names of all inputs and outputs that are asked for, which is among the
 // first hundred lines if there is one, and how many lines with text these are.
 func belowLines(start, order string, opt Options) (skip, lines int) {
@@ -219,7 +228,8 @@ func belowLines(start, order string, opt Options) (skip, lines int) {
 			for i, cell := range cells {
 				cells[i] = strings.Trim(strings.TrimSpace(cell), `"`)
 			}
-			if names := slices.Concat(opt.X, opt.Y); !slices.ContainsFunc(names, func(name string) bool { return !hasName(cells, name) }) {
+			if names := slices.Concat(opt.X, opt.Y); !numbersOfColumns(names, len(cells)) &&
+				!slices.ContainsFunc(names, func(name string) bool { return !hasName(cells, name) }) {
 				if above == 0 {
 					return 0, 0
 				}

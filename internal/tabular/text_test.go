@@ -328,3 +328,14 @@ func TestTabsByName(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, table.Cols)
 }
+
+// TestColumnsByNumber: a row whose cells are the numbers that --x and --y give columns is no header, below which the rows begin.
+func TestColumnsByNumber(t *testing.T) {
+	table, err := ReadAs(strings.NewReader("x,y\n5,6\n1,2\n7,8\n"), "a.csv", Options{X: []string{"1"}, Y: []string{"2"}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"x", "y"}, table.Header)
+	require.Equal(t, []float64{5, 6, 1, 2, 7, 8}, table.Values)
+	table, err = ReadAs(strings.NewReader("about\n2018,2019\n5,6\n"), "a.csv", Options{X: []string{"2018"}, Y: []string{"2019"}})
+	require.NoError(t, err)
+	require.Equal(t, []float64{5, 6}, table.Values, "these are no numbers of columns")
+}
