@@ -87,6 +87,8 @@ func TestBlanks(t *testing.T) {
 func TestNotANumber(t *testing.T) {
 	for text, want := range map[string]string{
 		"2,003":      "unless --decimal . or --decimal , says what the comma is",
+		"$1,234":     "unless --decimal . or --decimal , says what the comma is",
+		"$1,23,4":    "is left out where all of a column are plain numbers besides",
 		"31.12.20":   "nor a date like 2006-01-02",
 		"1/31/20":    "it has a year of two digits",
 		"1-Jan-20":   "it has a year of two digits",

@@ -806,6 +806,8 @@ func notANumber(cell string) string {
 	switch mark, digits := shape(cell); {
 	case shortYear.MatchString(cell):
 		return quote(cell) + " is not a number, nor a date like 2006-01-02: it has a year of two digits"
+	case mark != "" && strings.Contains(digits, ",") && ambiguous(digits):
+		return quote(cell) + " is not a number, unless --decimal . or --decimal , says what the comma is"
 	case mark != "" && digits != "":
 		return quote(cell) + " is not a number: " + mark + " is left out where all of a column are plain numbers besides"
 	case otherDate.MatchString(cell):
@@ -817,6 +819,13 @@ func notANumber(cell string) string {
 			"or in a column that is joined, as --x Date+Time"
 	}
 	return quote(cell) + " is not a number"
+}
+
+// ambiguous reports whether a comma of a number may be a decimal one, or stand before thousands.
+func ambiguous(digits string) bool {
+	_, comma := Options{Decimal: ','}.number(digits)
+	_, point := Options{Decimal: '.'}.number(digits)
+	return comma == nil && point == nil
 }
 
 // isInfinite reports whether a cell is a name of infinity.
