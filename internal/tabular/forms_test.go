@@ -261,6 +261,26 @@ func TestDigitsOfDates(t *testing.T) {
 	}
 }
 
+// TestThousandsByPoints: points that all stand before three digits, beside numbers without, may stand between thousands, which a note says.
+func TestThousandsByPoints(t *testing.T) {
+	for text, doubt := range map[string]bool{"5.066 -9.080 839 12.345": true, "5.066 9.080 839": false, "5.066 9.080 8.390 1.111": false,
+		"5.066 9.08 839 12.345": false, "0.066 9.080 839 12.345 1.234": false, "5.066 9.080 0 12.345 1.234": false,
+		"5.066 9.080 839 1234.567 1.234": false} {
+		_, _, notes, _ := readAll(t, "x,y\n1,"+strings.ReplaceAll(text, " ", "\n1,")+"\n", Options{})
+		require.Equal(t, doubt, strings.Contains(notes, "column y of a.csv has numbers like 5.066 beside others without a point, which is read as "+
+			"decimal: if points stand between thousands, say --decimal ,"), text)
+	}
+	for _, c := range []struct {
+		x   string
+		opt Options
+	}{{"1.5", Options{}}, {"1", Options{Decimal: '.'}}} {
+		_, _, notes, _ := readAll(t, "x,y\n"+c.x+",5.066\n2,9.080\n3,839\n4,12.345\n", c.opt)
+		require.Empty(t, notes)
+	}
+	_, y, _, _ := readAll(t, "x,y\n1,5.066\n2,839\n", Options{Decimal: ','})
+	require.Equal(t, []float64{5066, 839}, y)
+}
+
 // A number far from all others, which often stands for missing ones, is pointed out, and stays.
 func TestSentinels(t *testing.T) {
 	for text, want := range map[string]string{

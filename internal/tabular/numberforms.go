@@ -262,3 +262,46 @@ func (t *Table) columnOf(column int) string {
 	}
 	return fmt.Sprintf("column %s of %s", name, t.Name)
 }
+
+// threes counts numbers of a column by what stands behind their points.
+type threes struct {
+	pointed int    // three digits behind the only point, and one to three, no zero, before it
+	example string // the first of these
+	plain   bool   // there are others without a point, and not 0
+	other   bool   // there are others with points
+}
+
+// countThrees counts a number.
+func (t *reading) countThrees(column int, cell string, points bool) {
+	if t.threes == nil {
+		t.threes = make([]threes, t.Cols)
+	}
+	n := &t.threes[column]
+	if n.other {
+		return
+	}
+	cell = strings.TrimLeft(cell, "+-")
+	at := strings.IndexByte(cell, '.')
+	switch {
+	case !points:
+		n.plain = n.plain || strings.Trim(cell, "0") != ""
+	case at >= 1 && at <= 3 && len(cell) == at+4 && cell[0] != '0' && strings.Trim(cell[:at]+cell[at+1:], "0123456789") == "":
+		if n.pointed++; n.example == "" {
+			n.example = strings.Clone(cell)
+		}
+	default:
+		n.other = true
+	}
+}
+
+// doubtPoints says of columns in which some numbers have three digits behind a point, and all others no point, that the points may stand
+// between thousands, unless other numbers of the file tell. Decimals have as many digits in all rows, or less than three in some.
+func (t *reading) doubtPoints() {
+	const few = 3
+	for c, n := range t.threes {
+		if n.pointed >= few && n.plain && !n.other && !t.signs.point {
+			t.remark(c, "%s has numbers like %s beside others without a point, which is read as decimal: if points stand between thousands, "+
+				"say --decimal ,", t.columnOf(c), n.example)
+		}
+	}
+}

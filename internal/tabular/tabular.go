@@ -655,6 +655,7 @@ func (t *reading) complete() (*Table, error) {
 		}
 		t.readNumbers()
 		t.readDegrees()
+		t.doubtPoints()
 	}
 	t.readDates()
 	if !slices.ContainsFunc(t.Texts, func(texts []string) bool { return texts != nil }) {
@@ -684,10 +685,11 @@ type reading struct {
 
 	number   []bool // cells of this row that are numbers, in whatever form
 	signs    signs  // what numbers with points and commas say of these
-	sheet    bool   // the table is one of a spreadsheet
-	rowNames bool   // the first cells are names of rows, which the header has not
-	windows  bool   // some bytes are no UTF-8
-	repeated int    // rows that are the header once more
+	threes   []threes
+	sheet    bool // the table is one of a spreadsheet
+	rowNames bool // the first cells are names of rows, which the header has not
+	windows  bool // some bytes are no UTF-8
+	repeated int  // rows that are the header once more
 }
 
 // findKeys finds the columns of keys among those of these names.
@@ -757,6 +759,9 @@ func (t *reading) row(cells []string) error {
 			t.Values = append(t.Values, v)
 			t.keep(i)
 			continue
+		}
+		if t.opt.Decimal == 0 && !t.opt.Piece && (i >= len(t.number) || !t.number[i]) {
+			t.countThrees(i, cell, points)
 		}
 		if points && telling && (i >= len(t.number) || !t.number[i]) {
 			s, _ := signsOf(cell)
