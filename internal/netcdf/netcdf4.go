@@ -163,13 +163,20 @@ func (s *scales) variable(d *hdf5.Dataset) error {
 		s.f.Left[v.Name] = fmt.Errorf("variable %q: %w", v.Name, err)
 		return nil
 	}
-	v.Type = type4(d.Type)
+	if v.Type = type4(d.Type); v.Type == Char && len(d.Shape) > 0 && !scaled(d) {
+		v.Type = String // one letter a row, as h5py writes codes, and not one text
+	}
 	if v.Attrs, err = attrs4(d.Attrs); err != nil {
 		return err
 	}
 	v.Dims, err = s.dims(d)
 	s.f.Vars = append(s.f.Vars, v)
 	return err
+}
+
+// scaled reports whether a dataset is over dimensions that a NetCDF library, or a program that knows of them, has given it.
+func scaled(d *hdf5.Dataset) bool {
+	return slices.ContainsFunc([]string{class, dimensionOf, dimensionID, coordinates}, func(name string) bool { return d.Attr(name) != nil })
 }
 
 // dims returns the dimensions of a dataset.

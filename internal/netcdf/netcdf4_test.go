@@ -85,6 +85,20 @@ func TestHDF5(t *testing.T) {
 	require.Equal(t, []string{"abc", "de", ""}, f.Strings(f.Var("fixed")))
 }
 
+// TestCodes: texts of one letter in a file that knows nothing of NetCDF are one a row, also in records; in one of NetCDF they are letters
+// of texts.
+func TestCodes(t *testing.T) {
+	f := decode(t, filepath.Join("testdata", "codes.h5"))
+	require.Equal(t, f.Var("x").Dims, f.Var("code").Dims)
+	for name, want := range map[string][]string{"code": {"M", "F", "", "M"}, "k": {"a", "b"}} {
+		require.NoError(t, f.Check(f.Var(name)))
+		require.Equal(t, want, f.Strings(f.Var(name)))
+	}
+	f = decode(t, filepath.Join("testdata", "nc4.nc"))
+	require.NoError(t, f.Check(f.Var("station")))
+	require.Equal(t, []string{"south", "north"}, f.Strings(f.Var("station")))
+}
+
 // TestHalf: all numbers of 16 bits are those of their formula.
 func TestHalf(t *testing.T) {
 	for b := range 1 << 16 {

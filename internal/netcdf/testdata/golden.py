@@ -58,3 +58,9 @@ with h5py.File("counts.h5", "w", libver="latest") as f:
     f["named"] = np.array([7, 65535], "u2")
     f["named"].attrs["_FillValue"] = np.uint16(65535)
     f.create_dataset("chosen", data=np.array([7, 65535], "u2"), fillvalue=1)
+
+# codes.h5: texts of one letter, which are not the letters of one text, as datasets and in records
+with h5py.File("codes.h5", "w", libver="latest") as f:
+    f["code"] = np.array([b"M", b"F", b"", b"M"])
+    f["x"] = np.arange(4.0)
+    f["records"] = np.array([(1, b"a"), (2, b"b")], dtype=[("u", "i4"), ("k", "S1")])
