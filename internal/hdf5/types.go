@@ -70,7 +70,8 @@ func (t *Type) Check() error {
 		return fmt.Errorf("%w: values are %s, not numbers or texts: write each field as a dataset of its own", ErrFormat, t.Class)
 	}
 	if t.Class == Array && t.Base != nil && product(t.Lengths) > mostParts {
-		return fmt.Errorf("%w: values are arrays of %d each, of which no more than %d become columns", ErrFormat, product(t.Lengths), mostParts)
+		return fmt.Errorf("%w: values are arrays of %d each, of which no more than %d become columns", ErrFormat, product(t.Lengths),
+			mostParts)
 	}
 	return fmt.Errorf("%w: values are %s, not numbers or texts", ErrFormat, t.Class)
 }

@@ -176,7 +176,8 @@ func (s *scales) variable(d *hdf5.Dataset) error {
 
 // scaled reports whether a dataset is over dimensions that a NetCDF library, or a program that knows of them, has given it.
 func scaled(d *hdf5.Dataset) bool {
-	return slices.ContainsFunc([]string{class, dimensionOf, dimensionID, coordinates}, func(name string) bool { return d.Attr(name) != nil })
+	named := []string{class, dimensionOf, dimensionID, coordinates}
+	return slices.ContainsFunc(named, func(name string) bool { return d.Attr(name) != nil })
 }
 
 // dims returns the dimensions of a dataset.

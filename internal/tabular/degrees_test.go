@@ -34,7 +34,8 @@ func TestDegrees(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 48.85, v[0])
 	require.NotEqual(t, v[1], v[1])
-	for _, text := range []string{"power;100W;20W", "lat;48N;2E", "lat;91N", "latitude;2E", "lon;2N", "lon;181E", "lat;48°60'N", "lat;48.5°30'N", "lat;-48N", "lat;N48S",
+	for _, text := range []string{"power;100W;20W", "lat;48N;2E", "lat;91N", "latitude;2E", "lon;2N", "lon;181E",
+		"lat;48°60'N", "lat;48.5°30'N", "lat;-48N", "lat;N48S",
 		"lat;48N;47", "x;48", "lat;48°N;north"} {
 		table, err := Decode([]byte(strings.ReplaceAll(strings.Replace(text, ";", ",y\n", 1), ";", ",1\n")+",1\n"), "a.csv")
 		require.NoError(t, err)

@@ -99,7 +99,8 @@ func TestDateForms(t *testing.T) {
 		{"8/17/2016 1:30:00 PM;8/7/2016 12:00 am", Options{}, []string{"2016-08-17 13:30:00", "2016-08-07 00:00"}},
 		{"8/17/2016 3:45 p.m.;8/7/2016 03:45 a. m.;8/7/2016 12:05:07.5 P.M.", Options{},
 			[]string{"2016-08-17 15:45", "2016-08-07 03:45", "2016-08-07 12:05:07.5"}},
-		{"8/17/2016 3:45:10\u202fPM;8/7/2016\u00a03 am;8/8/2016", Options{}, []string{"2016-08-17 15:45:10", "2016-08-07 03:00", "2016-08-08"}},
+		{"8/17/2016 3:45:10\u202fPM;8/7/2016\u00a03 am;8/8/2016", Options{},
+			[]string{"2016-08-17 15:45:10", "2016-08-07 03:00", "2016-08-08"}},
 		{"2016-08-17 12:00:01 AM;2016/8/17 12:59  pm", Options{}, []string{"2016-08-17 00:00:01", "2016-08-17 12:59"}},
 		{"17-Aug-2016 1:00 am +02:00;Aug 17, 2016, 11 PM", Options{}, []string{"2016-08-17 01:00+02:00", "2016-08-17 23:00"}},
 		{"17-Aug-2016;3 September 2016", Options{}, []string{"2016-08-17", "2016-09-03"}},
@@ -108,9 +109,11 @@ func TestDateForms(t *testing.T) {
 		{"Aug 2016;September-2016", Options{}, []string{"2016-08-01", "2016-09-01"}},
 		{"2016-8-7;2016-08-17 9:05", Options{}, []string{"2016-08-07", "2016-08-17 09:05"}},
 		{"1/1/2016;2/2/2016", Options{}, []string{"2016-01-01", "2016-02-02"}},
-		{"13. Januar 2024;14. März 2024;1. Mai 2024;2 Dez. 2024", Options{}, []string{"2024-01-13", "2024-03-14", "2024-05-01", "2024-12-02"}},
+		{"13. Januar 2024;14. März 2024;1. Mai 2024;2 Dez. 2024", Options{},
+			[]string{"2024-01-13", "2024-03-14", "2024-05-01", "2024-12-02"}},
 		{"13 janvier 2024;14 févr. 2024;1er août 2024 10:00", Options{}, []string{"2024-01-13", "2024-02-14", "2024-08-01 10:00"}},
-		{"1st January 2024;March 22nd, 2024;Mar 3, 2024;Mars 2024", Options{}, []string{"2024-01-01", "2024-03-22", "2024-03-03", "2024-03-01"}},
+		{"1st January 2024;March 22nd, 2024;Mar 3, 2024;Mars 2024", Options{},
+			[]string{"2024-01-01", "2024-03-22", "2024-03-03", "2024-03-01"}},
 		{"Mon, 01 Jan 2024 00:00:00 GMT;Tuesday, January 2, 2024", Options{}, []string{"2024-01-01 00:00:00GMT", "2024-01-02"}},
 		{"2024Q1;2024-Q4;2024 K2;Q3 2024", Options{}, []string{"2024-01-01", "2024-10-01", "2024-04-01", "2024-07-01"}},
 		{"2024M01;2024 Feb;12/2024;3/2024", Options{}, []string{"2024-01-01", "2024-02-01", "2024-12-01", "2024-03-01"}},
@@ -241,8 +244,8 @@ func TestShapes(t *testing.T) {
 // TestDigitsOfDates: inputs that are the digits of dates lie unevenly apart where a day, a month or a year ends, which a note says.
 func TestDigitsOfDates(t *testing.T) {
 	for text, want := range map[string]string{
-		"1871.09 1871.1 1871.11 1871.12 1872.01": "holds numbers such as 1872.01 that look like dates, between which distances are no times: " +
-			"write them like 1872-01",
+		"1871.09 1871.1 1871.11 1871.12 1872.01": "holds numbers such as 1872.01 that look like dates, between which " +
+			"distances are no times: write them like 1872-01",
 		"1871.09 1871.1 1871.11 1871.13 1872.01": "", "1871.01 1872.01 1873.01 1874.01": "", "2001.04 2001.05 2001.06 2001.07": "",
 		"2001.08 2001.081 2001.09 2001.1 2002.01":      "",
 		"20240130 20240131 20240201":                   "column x of a.csv holds numbers such as 20240201 that look like dates",
@@ -267,8 +270,8 @@ func TestThousandsByPoints(t *testing.T) {
 		"5.066 9.08 839 12.345": false, "0.066 9.080 839 12.345 1.234": false, "5.066 9.080 0 12.345 1.234": false,
 		"5.066 9.080 839 1234.567 1.234": false} {
 		_, _, notes, _ := readAll(t, "x,y\n1,"+strings.ReplaceAll(text, " ", "\n1,")+"\n", Options{})
-		require.Equal(t, doubt, strings.Contains(notes, "column y of a.csv has numbers like 5.066 beside others without a point, which is read as "+
-			"decimal: if points stand between thousands, say --decimal ,"), text)
+		require.Equal(t, doubt, strings.Contains(notes, "column y of a.csv has numbers like 5.066 beside others without a point, "+
+			"which is read as decimal: if points stand between thousands, say --decimal ,"), text)
 	}
 	for _, c := range []struct {
 		x   string

@@ -300,8 +300,8 @@ func (t *reading) doubtPoints() {
 	const few = 3
 	for c, n := range t.threes {
 		if n.pointed >= few && n.plain && !n.other && !t.signs.point {
-			t.remark(c, "%s has numbers like %s beside others without a point, which is read as decimal: if points stand between thousands, "+
-				"say --decimal ,", t.columnOf(c), n.example)
+			t.remark(c, "%s has numbers like %s beside others without a point, which is read as decimal: if points stand between "+
+				"thousands, say --decimal ,", t.columnOf(c), n.example)
 		}
 	}
 }

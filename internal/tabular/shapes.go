@@ -378,7 +378,8 @@ func (t *Table) sentinel(column int) (v float64, n int) {
 		}
 	}
 	for _, end := range []float64{lo, hi} {
-		if math.Abs(end) < hugeSentinel && !slices.ContainsFunc(sentinels, func(s float64) bool { return s == end || float64(float32(s)) == end }) {
+		listed := slices.ContainsFunc(sentinels, func(s float64) bool { return s == end || float64(float32(s)) == end })
+		if !listed && math.Abs(end) < hugeSentinel {
 			continue
 		}
 		n, restLo, restHi := 0, math.Inf(1), math.Inf(-1)

@@ -31,8 +31,8 @@ func Days(text string) (days float64, ok bool) {
 // otherDate is how dates are often written that are not read, or not alone: month or day may be first, a year has two digits, or there are
 // days of a year or names of zones.
 var otherDate = regexp.MustCompile(`^(\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}[./-]\d{1,2}[./-]\d{1,2}|\d{1,2}[ .-]+\pL{3,9}\.?[ -]\d{2,4}` +
-	`|\pL{3,9}\.?[ -](\d{1,2}, )?(\d{4}|\d{2})|\d{4}[ -]?[QKMWT]\d{1,2}|[QKT]\d[ /-]?\d{4}|\d{4}-\d{3}|\d{4}/\d{1,2}|\d{1,2}/\d{4}|\d{8}T\d+` +
-	`|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d{4})(\b|Z)`)
+	`|\pL{3,9}\.?[ -](\d{1,2}, )?(\d{4}|\d{2})|\d{4}[ -]?[QKMWT]\d{1,2}|[QKT]\d[ /-]?\d{4}|\d{4}-\d{3}` +
+	`|\d{4}/\d{1,2}|\d{1,2}/\d{4}|\d{8}T\d+|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d{4})(\b|Z)`)
 
 // dateLayout is the layout of a text that may be a date: 2006-01-02 or 2006/01/02, then maybe T or a space and 15:04,
 // seconds with a fraction, and a time zone; or 2006-01, the first day of a month.
