@@ -83,6 +83,21 @@ func TestRecords(t *testing.T) {
 	}
 }
 
+// TestArraysOfRecords: the values of an array in a record are columns, unless they are many.
+func TestArraysOfRecords(t *testing.T) {
+	for _, name := range []string{"arrays_old.h5", "arrays_new.h5"} {
+		path := filepath.Join("..", "hdf5", "testdata", name)
+		table, err := ReadFile(path, []string{"t", "pos[1]", "m[1][0]", "name[1]"})
+		require.NoError(t, err)
+		require.Equal(t, "t|pos[1]|m[1][0]|name[1]\n0|0.5|2|bc\n1|2|6|bc\n2|3.5|10|bc", cellsOf(table), name)
+		for column, want := range map[string]string{"pos": `values are arrays, whose values are variables of their own, such as "pos[0]"`,
+			"big": "values are arrays of 65 each, of which no more than 64 become columns"} {
+			_, err = ReadFile(path, []string{column})
+			require.ErrorContains(t, err, want)
+		}
+	}
+}
+
 // TestGridCells: the table of a small file has no more cells than those of a mask.
 func TestGridCells(t *testing.T) {
 	path := filepath.Join("..", "hdf5", "testdata", "expands.h5")

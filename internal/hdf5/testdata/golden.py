@@ -71,3 +71,12 @@ with h5py.File("expands.h5", "w", libver="latest") as f:
         twice.set_deflate(9)
         d = h5py.h5d.create(f.id, name.encode(), h5py.h5t.STD_U8LE, h5py.h5s.create_simple((n,)), twice)
         h5py.Dataset(d)[:] = 0
+
+# arrays_old.h5, arrays_new.h5: records with arrays, of which one has too many values for columns, in versions 1 and 3 of the format
+for name, libver in (("arrays_old", "earliest"), ("arrays_new", "latest")):
+    with h5py.File(name + ".h5", "w", libver=libver) as f:
+        kind = np.dtype([("t", "f8"), ("pos", "f4", (3,)), ("m", "i2", (2, 2)), ("name", "S4", (2,)), ("big", "u1", (65,))])
+        records = np.zeros(3, kind)
+        records["t"], records["pos"], records["m"] = np.arange(3), np.arange(9).reshape(3, 3) / 2, np.arange(12).reshape(3, 2, 2)
+        records["name"] = [[b"a", b"bc"]] * 3
+        f["records"] = records
