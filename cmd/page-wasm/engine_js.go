@@ -148,10 +148,8 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 	if v := params.Get("standardise"); v.Type() != js.TypeBoolean || v.Bool() || cfg.HasUnits() {
 		r = cnp.Standardised(r)
 	}
-	if positive, dates := params.Get("positive").Truthy(), params.Get("dates").Truthy(); positive || dates {
-		if r, err = interpolation(m, cfg.DimY, positive, dates); err != nil {
-			return nil, err
-		}
+	if r, err = interpolation(m, r, cfg.DimY, params); err != nil {
+		return nil, err
 	}
 	if opt, asked := sampling(outputs, params); asked {
 		s, err := cnp.SampleCurves(ctx, r, b, opt)
@@ -169,24 +167,29 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 	return out, putQuantiles(out, []any{b.B, b.Nt, cfg.DimY}, p, params)
 }
 
-// interpolation is a model that interpolates, for values that are never negative, or inputs that count days.
-func interpolation(m cnp.Model[float32], outputs int, positive, dates bool) (cnp.Regressor[float32], error) {
-	r, ok := m.(*krige.Regressor)
-	if !ok {
-		return nil, errors.New(`parameters "positive" and "dates" are for models that interpolate, such as universal-1`)
+// interpolation is a model that interpolates, by what the parameters say of values and inputs; it is r where they say nothing.
+func interpolation(m cnp.Model[float32], r cnp.Regressor[float32], outputs int, params js.Value) (cnp.Regressor[float32], error) {
+	positive, dates, robust := params.Get("positive").Truthy(), params.Get("dates").Truthy(), params.Get("robust").Truthy()
+	if !positive && !dates && !robust {
+		return r, nil
 	}
-	opt := r.Options()
+	own, ok := m.(*krige.Regressor)
+	if !ok {
+		return nil, errors.New(`parameters "positive", "dates" and "robust" are for models that interpolate, such as universal-1`)
+	}
+	opt := own.Options()
+	opt.Robust = robust
 	if positive {
 		opt.Values = krige.Positive
 	}
 	if dates {
 		opt.Calendar = krige.CalendarDays()
 	}
-	r, err := krige.NewRegressor(opt)
+	own, err := krige.NewRegressor(opt)
 	if err != nil {
 		return nil, err
 	}
-	return r.Outputs(outputs), nil
+	return own.Outputs(outputs), nil
 }
 
 // putQuantiles adds the quantiles that the parameter of that name lists, if it is there.

@@ -17,8 +17,8 @@ const (
 	outlierShare = 0.1
 	// outlierRounds is how often the values that are left are fitted again.
 	outlierRounds = 8
-	// outlierFirst is the part of the largest deviation that a value has to have to be left out in one round: an outlier makes its neighbours
-	// look like some, too.
+	// outlierFirst is the part of the largest deviation that a value has to have to be left out in one round: an outlier makes its
+	// neighbours look like some, too.
 	outlierFirst = 0.5
 	// outlierAbsurd is how many robust deviations from the median a value lies that is asked about only after it was left out: codes for
 	// missing values come in runs, and say of each other that they are right.
@@ -26,16 +26,16 @@ const (
 	// outlierClip is how many robust deviations from the median a value counts as while outliers are searched, at most: one that lies a
 	// million of them away would make the others equal.
 	outlierClip = 20
-	// outlierChance is how many of all values are outliers, which are distributed like Cauchy's, outlierWide times as wide: that makes models
-	// comparable that leave out different ones.
+	// outlierChance is how many of all values are outliers, which are distributed like Cauchy's, outlierWide times as wide: that makes
+	// models comparable that leave out different ones.
 	outlierWide, outlierChance = 10, 0.01
 )
 
 // fitter fits rows of a table, of which x [n, Dim] are the inputs.
 type fitter func(ctx context.Context, x, y []float64, opt Options) (*Model, error)
 
-// sift returns the rows that are no outliers, all of them where it finds none. A value is one where it is far from what the rows that are no
-// outliers say about it. Whether it is, is asked again of every row, those that are left out among them, as long as the answer changes.
+// sift returns the rows that are no outliers, all of them where it finds none. A value is one where it is far from what the rows that are
+// no outliers say about it. Whether it is, is asked again of every row, those that are left out among them, as long as the answer changes.
 //
 // z is how far the rows lie, in robust deviations, nil where nothing was asked.
 func sift(ctx context.Context, x, y []float64, opt Options, fit fitter) (kept []int, z []float64, err error) {
@@ -145,8 +145,8 @@ func (m *Model) deviations(ctx context.Context, x, y []float64, kept []int) ([]f
 	return z, nil
 }
 
-// keepNear returns the rows whose deviations z are near enough, without more than most of the others, the farthest. Of those that were kept it
-// leaves out the farthest alone.
+// keepNear returns the rows whose deviations z are near enough, without more than most of the others, the farthest. Of those that were kept
+// it leaves out the farthest alone.
 func keepNear(z []float64, kept []int, most int) []int {
 	farthest := 0.0
 	for _, i := range kept {
@@ -200,8 +200,8 @@ func takeRows(v []float64, d int, rows []int) []float64 {
 	return out
 }
 
-// fitSifted fits the rows of a table that are no outliers, and notes which ones are. How far outliers lie is a matter of the table, as where
-// values vary more in one place than in another: of several limits it takes the one, or none, by which all values are likeliest.
+// fitSifted fits the rows of a table that are no outliers, and notes which ones are. How far outliers lie is a matter of the table, as
+// where values vary more in one place than in another: of several limits it takes the one, or none, by which all values are likeliest.
 func fitSifted(ctx context.Context, x, y []float64, opt Options, fit fitter) (*Model, error) {
 	kept, z, err := sift(ctx, x, y, opt, fit)
 	if err != nil {

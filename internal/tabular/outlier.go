@@ -142,7 +142,10 @@ func (t *Table) outlying(column int, output bool) string {
 	}
 	list := strings.Join(values, ",")
 	text := fmt.Sprintf("%s holds %s in %s, %.3g spreads from the median %.4g, far from all other values: "+
-		"if that is wrong, say --missing %s, or --robust without a model", t.columnOf(column), strings.ReplaceAll(list, ",", ", "), where, o.spreads, o.median, list)
+		"if that is wrong, say --missing %s", t.columnOf(column), strings.ReplaceAll(list, ",", ", "), where, o.spreads, o.median, list)
+	if output {
+		text += ", or --robust without a model"
+	}
 	if o.amounts && output {
 		text += "; if it is right, --positive or --log may suit the column"
 	}

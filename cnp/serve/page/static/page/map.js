@@ -8,15 +8,16 @@ import { TablePanel, mostRows } from './table.js'
 const element = id => document.getElementById(id)
 const side = 48 // cells of the map
 const margin = 1.12 // of the window around the places
+const flags = ['positive', 'robust'] // parameters of the request that boxes set, of models that interpolate
 
 export const initial = {
-  model: '', value: 1, positive: false, window: [0, 0, 10],
+  model: '', value: 1, positive: false, robust: false, window: [0, 0, 10],
   points: [[1.2, 8.4, 2.1], [2.4, 5.9, 2.9], [4.6, 8.8, 1.4], [5.1, 4.9, 3.4], [7.8, 7.2, 0.8], [8.6, 3.1, 1.7], [3.3, 1.8, 4.1], [6.4, 1.2, 2.8]],
 }
 
 // fits says what a link may say.
 export const fits = {
-  model: fit.text, value: Number.isFinite, positive: fit.flag, window: v => fit.row(3)(v) && v[2] > 0, points: fit.rows(3, mostRows),
+  model: fit.text, value: Number.isFinite, positive: fit.flag, robust: fit.flag, window: v => fit.row(3)(v) && v[2] > 0, points: fit.rows(3, mostRows),
 }
 
 // isUniversal reports whether a model interpolates what it is given, without any training.
@@ -43,7 +44,7 @@ export class Map2D {
       this.state.value = v
       if (this.#selected >= 0) this.state.points[this.#selected][2] = v
     })
-    on('map-positive', 'change', t => { this.state.positive = t.checked })
+    for (const name of flags) on(`map-${name}`, 'change', t => { this.state[name] = t.checked })
     on('map-clear', 'click', () => { this.state.points = []; this.#selected = -1 })
     new TablePanel('map', { kind: 'map', problem, taken: ({ points }) => {
       this.state.points = points
@@ -144,8 +145,10 @@ export class Map2D {
 
   show() {
     element('map-model').value = this.model()?.name ?? ''
-    element('map-positive').checked = this.state.positive
-    element('map-positive').disabled = !(this.model() && isUniversal(this.model()))
+    for (const name of flags) {
+      element(`map-${name}`).checked = this.state[name]
+      element(`map-${name}`).disabled = !(this.model() && isUniversal(this.model()))
+    }
     if (document.activeElement !== element('map-value')) element('map-value').value = this.state.points[this.#selected]?.[2] ?? this.state.value
   }
 
@@ -173,7 +176,7 @@ export class Map2D {
         { name: 'x_target', datatype: 'FP64', shape: [1, side * side, 2], data: places },
       ],
       outputs: ['mean', 'std'],
-      parameters: this.state.positive && isUniversal(this.model()) ? { positive: true } : {},
+      parameters: isUniversal(this.model()) ? Object.fromEntries(flags.filter(name => this.state[name]).map(name => [name, true])) : {},
     }
   }
 

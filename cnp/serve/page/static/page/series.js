@@ -10,19 +10,20 @@ const along = 300 // places of the curve, besides those ahead
 const mostAhead = 200 // that package mappoints says of a table
 const margin = { left: 56, right: 10, top: 10, bottom: 26 }
 const day = 864e5 // milliseconds
+const flags = ['positive', 'robust'] // parameters of the request that boxes set
 
 const month = i => Date.UTC(2021, i) / day
 const noise = i => { const v = 43758.5453 * Math.sin(12.9898 * i); return v - Math.floor(v) - .5 }
 const wave = i => 20 + .25 * i + 6 * Math.sin(2 * Math.PI * i / 12) + 3 * noise(i) // made up
 
 export const initial = {
-  model: '', steps: 12, positive: false, dates: true, points: Array.from({ length: 48 }, (_, i) => [month(i), Number(wave(i).toFixed(1))]),
+  model: '', steps: 12, positive: false, robust: false, dates: true, points: Array.from({ length: 48 }, (_, i) => [month(i), Number(wave(i).toFixed(1))]),
   ahead: Array.from({ length: mostAhead }, (_, i) => month(48 + i)),
 }
 
 // fits says what a link may say.
 export const fits = {
-  model: fit.text, steps: fit.whole(0, mostAhead), positive: fit.flag, dates: fit.flag, points: fit.rows(2, mostRows),
+  model: fit.text, steps: fit.whole(0, mostAhead), positive: fit.flag, robust: fit.flag, dates: fit.flag, points: fit.rows(2, mostRows),
   ahead: v => Array.isArray(v) && v.length <= mostAhead && v.every(Number.isFinite),
 }
 
@@ -44,7 +45,9 @@ export class Series {
       this.state.steps = Math.min(Math.max(Math.trunc(e.target.value), 0), mostAhead) || 0
       this.update(e.timeStamp)
     })
-    element('series-positive').addEventListener('change', e => { this.state.positive = e.target.checked; this.update(e.timeStamp) })
+    for (const name of flags) {
+      element(`series-${name}`).addEventListener('change', e => { this.state[name] = e.target.checked; this.update(e.timeStamp) })
+    }
     new TablePanel('series', { kind: 'series', problem, taken: ({ points, dates, ahead }) => {
       Object.assign(this.state, { points, dates, ahead })
       this.#cursor = -1
@@ -81,7 +84,7 @@ export class Series {
         { name: 'x_target', datatype: 'FP64', shape: [1, places.length, 1], data: Float64Array.from(places) },
       ],
       outputs: ['mean', 'std', 'quantiles'],
-      parameters: { quantiles: '0.025,0.975', ...(this.state.dates && { dates: true }), ...(this.state.positive && { positive: true }) },
+      parameters: { quantiles: '0.025,0.975', ...Object.fromEntries(['dates', ...flags].filter(name => this.state[name]).map(name => [name, true])) },
     }
   }
 
@@ -93,7 +96,7 @@ export class Series {
 
   show() {
     element('series-model').value = this.model()?.name ?? ''
-    element('series-positive').checked = this.state.positive
+    for (const name of flags) element(`series-${name}`).checked = this.state[name]
     if (document.activeElement !== element('series-steps')) element('series-steps').value = this.state.steps
   }
 
@@ -143,10 +146,15 @@ export class Series {
     this.#draw()
   }
 
+  // #window is what is drawn. Where outliers are left out, points far above or below the curve do not count for it.
   #window() {
-    const { points } = this.state, a = this.#current(), x = [...points.map(p => p[0]), ...this.#ahead()]
-    const y = points.map(p => p[1])
-    if (a) y.push(...a.lo, ...a.hi)
+    const { points, robust } = this.state, a = this.#current(), x = [...points.map(p => p[0]), ...this.#ahead()]
+    let y = points.map(p => p[1])
+    if (a) {
+      const band = [...a.lo, ...a.hi], [lo, hi] = ends(band)
+      if (robust) y = y.filter(v => v > lo - (hi - lo) / 2 && v < hi + (hi - lo) / 2)
+      y.push(...band)
+    }
     return { x: span(x), y: span(y) }
   }
 
@@ -195,11 +203,11 @@ export class Series {
         c.stroke()
       }
     }
-    c.fillStyle = color('point')
-    for (const [x, y] of points) {
+    c.fillStyle = c.strokeStyle = color('point')
+    for (const [x, y] of points) { // those outside are rings at the edge
       c.beginPath()
-      c.arc(toX(x), toY(y), points.length > 300 ? 1.8 : 3, 0, 2 * Math.PI)
-      c.fill()
+      c.arc(toX(x), toY(Math.min(Math.max(y, y0), y1)), points.length > 300 ? 1.8 : 3, 0, 2 * Math.PI)
+      y < y0 || y > y1 ? c.stroke() : c.fill()
     }
   }
 
