@@ -268,7 +268,7 @@ func TestDigitsOfDates(t *testing.T) {
 func TestThousandsByPoints(t *testing.T) {
 	for text, doubt := range map[string]bool{"5.066 -9.080 839 12.345": true, "5.066 9.080 839": false, "5.066 9.080 8.390 1.111": false,
 		"5.066 9.08 839 12.345": false, "0.066 9.080 839 12.345 1.234": false, "5.066 9.080 0 12.345 1.234": false,
-		"5.066 9.080 839 1234.567 1.234": false} {
+		"5.066 9.080 839 1234.567 1.234": false, "5.066 9.080 8.390 1000000": false} {
 		_, _, notes, _ := readAll(t, "x,y\n1,"+strings.ReplaceAll(text, " ", "\n1,")+"\n", Options{})
 		require.Equal(t, doubt, strings.Contains(notes, "column y of a.csv has numbers like 5.066 beside others without a point, "+
 			"which is read as decimal: if points stand between thousands, say --decimal ,"), text)

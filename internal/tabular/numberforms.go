@@ -283,6 +283,8 @@ func (t *reading) countThrees(column int, cell string, points bool) {
 	cell = strings.TrimLeft(cell, "+-")
 	at := strings.IndexByte(cell, '.')
 	switch {
+	case !points && len(cell) > 3: // where points stand between thousands, it would have one
+		n.other = true
 	case !points:
 		n.plain = n.plain || strings.Trim(cell, "0") != ""
 	case at >= 1 && at <= 3 && len(cell) == at+4 && cell[0] != '0' && strings.Trim(cell[:at]+cell[at+1:], "0123456789") == "":
