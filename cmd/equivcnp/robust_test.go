@@ -57,6 +57,10 @@ func TestRobust(t *testing.T) {
 		require.InDelta(t, value(i), pred.Values[3*i+1], 3)
 	}
 
+	plain := b.ok("regress", "--out", "@out.csv", "--csv", "@series.csv", "--x", "time", "--y", "height", "--targets", "@sites.csv")
+	require.Contains(t, plain, "height: 1 value farther than six standard deviations from what the others say: -1e+07 in line 42; if that is "+
+		"wrong, --robust leaves it out")
+
 	for _, command := range []string{"sample", "stations", "predict"} {
 		args := append([]string{command, "--out", "@out.csv"}, one...)
 		if command == "predict" {

@@ -8,13 +8,15 @@ import (
 	"github.com/equivcnp/equivcnp/internal/words"
 )
 
-// Reports are those of the outputs' models, by name. Their outliers are rows of the table.
+// Reports are those of the outputs' models, by name. Their rows are those of the table.
 func (in *Interpolation) Reports() map[string]krige.Report {
 	out := map[string]krige.Report{}
 	for c, name := range in.Names() {
 		report := in.Models[c].Report()
-		for k, i := range report.Outliers {
-			report.Outliers[k] = in.Rows[c][i]
+		for _, rows := range [][]int{report.Far, report.Outliers} {
+			for k, i := range rows {
+				rows[k] = in.Rows[c][i]
+			}
 		}
 		out[name] = report
 	}
@@ -41,6 +43,9 @@ func (in *Interpolation) Said(v *Validation) (lines [][2]string, notes, cautions
 		}
 		if in.Models[c].Options().Robust {
 			notes = append(notes, in.sifted(c, report.Outliers))
+		} else if len(report.Far) > 0 {
+			notes = append(notes, fmt.Sprintf("%s: %s farther than six standard deviations from what the others say%s; if that is wrong, "+
+				"--robust leaves it out", name, words.Plural(len(report.Far), "value"), in.named(c, report.Far)))
 		}
 		cautions = append(cautions, fmt.Sprintf("check of %s: %v", name, report))
 	}
@@ -75,7 +80,7 @@ func (in *Interpolation) Kept(c int) (x, y []float64) {
 	return x, y
 }
 
-// mostNamed is how many outliers are named.
+// mostNamed is how many values are named.
 const mostNamed = 5
 
 // sifted says which values of output c, by their index, are outliers.
@@ -84,13 +89,18 @@ func (in *Interpolation) sifted(c int, outliers []int) string {
 	if len(outliers) == 0 {
 		return fmt.Sprintf("no value of %s is an outlier", name)
 	}
-	text := fmt.Sprintf("%s of %s left out, as the others make them all but impossible", words.Plural(len(outliers), "outlier"), name)
-	for k, i := range outliers[:min(len(outliers), mostNamed)] {
+	return fmt.Sprintf("%s of %s left out, as the others make them all but impossible%s", words.Plural(len(outliers), "outlier"), name,
+		in.named(c, outliers))
+}
+
+// named lists values of output c, by their index, with their places in the table, a few of them.
+func (in *Interpolation) named(c int, rows []int) (text string) {
+	for k, i := range rows[:min(len(rows), mostNamed)] {
 		text += fmt.Sprintf("%s %.6g in %s", [...]string{":", ","}[min(k, 1)], in.Y[c][i],
 			in.Points.Place(in.Rows[c][i], in.Observed.Columns.Y[c]))
 	}
-	if len(outliers) > mostNamed {
-		text += fmt.Sprintf(" and %d more", len(outliers)-mostNamed)
+	if len(rows) > mostNamed {
+		text += fmt.Sprintf(" and %d more", len(rows)-mostNamed)
 	}
 	return text
 }

@@ -93,6 +93,7 @@ func (m *Model) combine(ctx context.Context) error {
 		x.reach = x.newReach(m)
 	}
 	m.report = newReport(m, y, all, each, mean, variance)
+	m.report.Far = m.far(some, y, all, each)
 	return nil
 }
 

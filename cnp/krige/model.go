@@ -87,7 +87,7 @@ func (m *Model) Options() Options { return m.opt }
 // Report returns what the fit found out about itself.
 func (m *Model) Report() Report {
 	r := m.report
-	r.Members, r.Varies, r.Outliers = slices.Clone(r.Members), slices.Clone(r.Varies), slices.Clone(r.Outliers)
+	r.Members, r.Varies, r.Far, r.Outliers = slices.Clone(r.Members), slices.Clone(r.Varies), slices.Clone(r.Far), slices.Clone(r.Outliers)
 	return r
 }
 

@@ -20,6 +20,8 @@ type Report struct {
 	Weights         Weights  `json:"weights"`
 	Varies          []string `json:"varies,omitempty"` // with what standard deviations vary beside: place, level
 	Exact           bool     `json:"exact"`
+	// Far are rows whose values lie more than six standard deviations from what the others say, of those that were predicted from them.
+	Far []int `json:"far,omitempty"`
 	// Outliers are the rows that Options.Robust left out, from 0; they count nowhere else.
 	Outliers []int `json:"outliers,omitempty"`
 	// Drift are the coefficients of the columns of a drift, in the table's units; of bent values, where Bend names some.

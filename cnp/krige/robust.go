@@ -137,13 +137,33 @@ func (m *Model) deviations(ctx context.Context, x, y []float64, kept []int) ([]f
 	for k, i := range rest {
 		z[i] = math.Abs(y[i]-means[k]) / stds[k]
 	}
-	const least = 0.1 // where most values are equal, what differs is no outlier for that
-	scale := max(least, median(of)/normalMedian)
+	scale := max(leastDeviation, median(of)/normalMedian)
 	for i := range z {
 		z[i] /= scale
 	}
 	return z, nil
 }
+
+// far returns the rows of the caller's table, of some of the model's, whose values y are far from what the others say, by mean and variance,
+// in robust deviations.
+func (m *Model) far(some []int, y, mean, variance []float64) (rows []int) {
+	z := make([]float64, len(y))
+	for i, v := range y {
+		z[i] = math.Abs(v-mean[i]) / math.Sqrt(variance[i])
+	}
+	limit := outlierDeviations * min(1, max(leastDeviation, median(z)/normalMedian))
+	for i, v := range z {
+		if v > limit {
+			rows = append(rows, m.order[some[i]])
+		}
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// leastDeviation is the least robust deviation of values over the one that they are expected to have: where most values are equal, what
+// differs is no outlier for that.
+const leastDeviation = 0.1
 
 // keepNear returns the rows whose deviations z are near enough, without more than most of the others, the farthest. Of those that were kept
 // it leaves out the farthest alone.
@@ -239,6 +259,9 @@ func fitWithout(ctx context.Context, x, y []float64, outliers []int, opt Options
 		return nil, err
 	}
 	m.report.Outliers = outliers
+	for k, i := range m.report.Far {
+		m.report.Far[k] = kept[i]
+	}
 	mean, std, err := m.normal(ctx, takeRows(x, opt.Dim, outliers))
 	if err != nil {
 		return nil, err

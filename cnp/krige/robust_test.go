@@ -90,6 +90,24 @@ func TestRobustClean(t *testing.T) {
 	}
 }
 
+// TestFar names values that lie far from what the others say, by their rows, and none of those that are left out.
+func TestFar(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 1))
+	x, y := wavy(rng, 90, 1)
+	y[20] += 9 // beside smaller ones the check takes values there for ones that vary more
+	for _, robust := range []bool{false, true} {
+		m, err := Fit(t.Context(), x, y, Options{Dim: 1, Robust: robust})
+		require.NoError(t, err)
+		far := m.Report().Far
+		if robust {
+			require.Equal(t, []int{20}, m.Report().Outliers)
+			require.Empty(t, far)
+		} else {
+			require.Equal(t, []int{20}, far)
+		}
+	}
+}
+
 // TestRobustMoves permutes, shifts, scales and reflects a table: the same values are outliers.
 func TestRobustMoves(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
