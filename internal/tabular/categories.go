@@ -92,6 +92,14 @@ func (t *Table) categoryOf(name string) (column int, text string) {
 	return -1, ""
 }
 
+// kind is a cell as the file has it. Codes such as 2024W05 may all be dates in one file, and have others beside them in the next.
+func (t *Table) kind(row, column int) string {
+	if t.written == nil || row >= len(t.written[column]) || t.Text(row, column) == "" {
+		return t.Cell(row, column)
+	}
+	return t.written[column][row]
+}
+
 // texts are the different cells of a column, in order.
 func (t *Table) texts(column int) ([]string, error) {
 	if t.Header == nil {
@@ -101,7 +109,7 @@ func (t *Table) texts(column int) ([]string, error) {
 	seen := map[string]bool{}
 	var out []string
 	for row := range t.Rows() {
-		text := t.Cell(row, column)
+		text := t.kind(row, column)
 		if text == "" || seen[text] {
 			continue
 		}
@@ -124,7 +132,10 @@ func (t *Table) spread(column int, texts []string) error {
 		}
 	}
 	for row := range t.Rows() {
-		cell := t.Cell(row, column)
+		cell := t.kind(row, column)
+		if date := t.Cell(row, column); !slices.Contains(texts, cell) && slices.Contains(texts, date) {
+			cell = date // files of models may have it
+		}
 		if cell != "" && !slices.Contains(texts, cell) {
 			return t.Errorf(row, column, "%w: %s is not one of the categories of %s that the model knows: %s", ErrCell, quote(cell),
 				quote(name), strings.Join(texts, ", "))

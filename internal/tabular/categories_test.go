@@ -70,3 +70,25 @@ func TestOfCategories(t *testing.T) {
 		require.True(t, slices.Equal(columns, OfCategories(columns, inputs)))
 	}
 }
+
+// TestCategoriesLikeDates keeps codes as they are written, although all of one file are weeks, and knows those of files of models that
+// have them as dates.
+func TestCategoriesLikeDates(t *testing.T) {
+	read := func(text string) *Table {
+		table, err := Decode([]byte(text), "a.csv")
+		require.NoError(t, err)
+		return table
+	}
+	codes := read("x,code\n1,2024W06\n2,2024W05\n3,\n").Rearranged([]int{1, 0, 2}).With(Column{Name: "y", Values: []float64{1, 2, 3}})
+	names, err := codes.Categories([]string{"code"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"code=2024W05", "code=2024W06"}, names)
+	require.Equal(t, []float64{1, 0}, codes.Take(3)[:2])
+	mixed := read("x,code\n1,2024W06\n2,old\n")
+	names, err = mixed.Categories([]string{"code"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"code=2024W06", "code=old"}, names)
+	require.NoError(t, read("x,code\n1,2024W06\n2,2024W06\n").KnownCategories(names))
+	require.NoError(t, read("x,code\n1,2024W06\n").KnownCategories([]string{"code=2024-02-05"}))
+	require.ErrorContains(t, read("x,code\n1,2024W07\n").KnownCategories(names), `"2024W07" is not one of the categories of "code"`)
+}

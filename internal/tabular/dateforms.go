@@ -374,7 +374,10 @@ func (t *reading) readDates() {
 		}
 		if texts != nil {
 			t.remark(c, "%s has dates like %s, which is read as %s", t.columnOf(c), quote(t.Texts[c][first]), texts[first])
-			t.Texts[c] = texts
+			if t.written == nil {
+				t.written = make([][]string, t.Cols)
+			}
+			t.written[c], t.Texts[c] = t.Texts[c], texts
 		}
 	}
 }

@@ -65,6 +65,8 @@ type Table struct {
 	markers []marker
 	asked   Options    // that it was read with
 	forms   []dateForm // how dates that are numbers are written, of each column; nil: in the usual form
+	// written are the texts of columns of dates as the file has them, where Texts are not: [Cols][rows]; nil: none.
+	written [][]string
 
 	// made are the names of columns that stand for the texts of others, and source those others.
 	made   []string
@@ -280,6 +282,9 @@ func (t *Table) with(rows int, columns []Column) *Table {
 	if t.forms != nil {
 		out.forms = append(slices.Clone(t.forms), make([]dateForm, len(columns))...)
 	}
+	if t.written != nil {
+		out.written = append(slices.Clone(t.written), make([][]string, len(columns))...)
+	}
 	copy(out.Units, t.Units)
 	copy(out.Single, t.Single)
 	for i, c := range columns {
@@ -321,7 +326,7 @@ func (t *Table) Rearranged(rows []int) *Table {
 		}
 		return all
 	}
-	out.Texts, out.Exact = list(t.Texts), list(t.Exact)
+	out.Texts, out.Exact, out.written = list(t.Texts), list(t.Exact), list(t.written)
 	return &out
 }
 
