@@ -42,13 +42,13 @@ func degrees(text string) (v float64, axis byte, marked, ok bool) {
 		axis, most = 'E', 180
 	}
 	if letter == "S" || letter == "W" || m[2] != "" && m[2] != "+" {
-		v = -v
+		v = 0 - v // of 0S it makes no -0
 	}
 	return v, axis, m[4] != "", math.Abs(v) <= most
 }
 
 // readDegrees makes numbers of columns of texts that are all latitudes, all longitudes or all degrees without a letter. Where none has the
-// sign of degrees, the column's name must say what they are: 100W may be a power.
+// sign of degrees, the column's name must say what they are: 100W may be a power. A piece of a file is read only where the name says so.
 func (t *reading) readDegrees() {
 	for c := range t.Texts {
 		if t.Texts[c] == nil || c < len(t.keys) && t.keys[c] {
@@ -96,7 +96,7 @@ func (t *reading) degreesOf(column int) (first int, ok bool) {
 			continue
 		}
 		_, a, marked, ok := degrees(text)
-		if !ok || first >= 0 && a != axis || named == 0 && !marked || named != 0 && a != 0 && a != named {
+		if !ok || first >= 0 && a != axis || named == 0 && (!marked || t.opt.Piece) || named != 0 && a != 0 && a != named {
 			return 0, false
 		}
 		if first < 0 {

@@ -1,6 +1,7 @@
 package tabular
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -46,4 +47,20 @@ func TestDegrees(t *testing.T) {
 	_, err = table.Coordinates(0)
 	require.ErrorContains(t, err, `a.csv:2:1: not a table of numbers: "48N" is not a number: degrees are read in a column of nothing but`)
 	require.NotContains(t, err.Error(), "--aux")
+}
+
+// TestDegreesPieces reads latitudes of a part of a file where the column's name says what they are, and zero in the south as zero.
+func TestDegreesPieces(t *testing.T) {
+	for text, want := range map[string][]float64{"lat,y\n33.9S,1\n0S,2\n": {-33.9, 0}, "place,y\n33°S,1\n34°S,2\n": nil, "lat,y\n33.9S,1\n34,2\n": nil} {
+		table, err := ReadAs(strings.NewReader(text), "a.csv", Options{Piece: true})
+		require.NoError(t, err)
+		got, err := table.Coordinates(0)
+		if want == nil {
+			require.ErrorIs(t, err, ErrCell, text)
+			continue
+		}
+		require.NoError(t, err, text)
+		require.Equal(t, want, got)
+		require.False(t, math.Signbit(got[1]))
+	}
 }

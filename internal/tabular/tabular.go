@@ -659,9 +659,9 @@ func (t *reading) complete() (*Table, error) {
 			return nil, err
 		}
 		t.readNumbers()
-		t.readDegrees()
 		t.doubtPoints()
 	}
+	t.readDegrees()
 	t.readDates()
 	if !slices.ContainsFunc(t.Texts, func(texts []string) bool { return texts != nil }) {
 		t.Texts = nil
