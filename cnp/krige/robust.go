@@ -2,10 +2,12 @@ package krige
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/neighbor"
 )
 
 // What makes values outliers, where Options.Robust is set.
@@ -23,6 +25,9 @@ const (
 	// outlierAbsurd is how many robust deviations from the median a value lies that is asked about only after it was left out: codes for
 	// missing values come in runs, and say of each other that they are right.
 	outlierAbsurd = 100
+	// outlierNear is how many of the nearest values are asked whether what looks like an outlier is like them, outlierNearest how many where
+	// several are as far, and outlierLike how many have to be like it: outliers are seldom so many in one place.
+	outlierNear, outlierNearest, outlierLike = 8, 64, 3
 	// outlierClip is how many robust deviations from the median a value counts as while outliers are searched, at most: one that lies a
 	// million of them away would make the others equal.
 	outlierClip = 20
@@ -34,11 +39,20 @@ const (
 // fitter fits rows of a table, of which x [n, Dim] are the inputs.
 type fitter func(ctx context.Context, x, y []float64, opt Options) (*Model, error)
 
-// sift returns the rows that are no outliers, all of them where it finds none. A value is one where it is far from what the rows that are
+// sift is search, which finds none where an outlier is so far away in its coordinates that nothing can be predicted there.
+func sift(ctx context.Context, x, y []float64, opt Options, fit fitter) (kept []int, z []float64, err error) {
+	kept, z, err = search(ctx, x, y, opt, fit)
+	if errors.Is(err, ErrInput) {
+		return upTo(len(y)), nil, nil
+	}
+	return kept, z, err
+}
+
+// search returns the rows that are no outliers, all of them where it finds none. A value is one where it is far from what the rows that are
 // no outliers say about it. Whether it is, is asked again of every row, those that are left out among them, as long as the answer changes.
 //
 // z is how far the rows lie, in robust deviations, nil where nothing was asked.
-func sift(ctx context.Context, x, y []float64, opt Options, fit fitter) (kept []int, z []float64, err error) {
+func search(ctx context.Context, x, y []float64, opt Options, fit fitter) (kept []int, z []float64, err error) {
 	n := len(y)
 	most := int(outlierShare * float64(n))
 	kept = upTo(n)
@@ -46,13 +60,22 @@ func sift(ctx context.Context, x, y []float64, opt Options, fit fitter) (kept []
 		return kept, nil, nil
 	}
 	opt.Robust, opt.NoCheck = false, true
-	if far := beyond(y, outlierAbsurd); len(far) <= most {
-		kept = others(far, n)
+	absurd := beyond(y, outlierAbsurd)
+	if len(absurd) > most { // some of them would stay, and make outliers of what lies beside them
+		return kept, nil, nil
+	}
+	kept = others(absurd, n)
+	if mostlyEqual(y) { // nothing says how far others lie, as deviations of most are 0
+		z = make([]float64, n)
+		for _, i := range absurd {
+			z[i] = math.Inf(1)
+		}
+		return kept, z, nil
 	}
 	y = clipped(y)
+	var m *Model
 	for range outlierRounds {
-		m, err := fit(ctx, takeRows(x, opt.Dim, kept), takeRows(y, 1, kept), opt)
-		if err != nil {
+		if m, err = fit(ctx, takeRows(x, opt.Dim, kept), takeRows(y, 1, kept), opt); err != nil {
 			return nil, nil, err
 		}
 		if m.frame.ys == 0 { // the rest is equal: nothing says what is far
@@ -67,7 +90,55 @@ func sift(ctx context.Context, x, y []float64, opt Options, fit fitter) (kept []
 		}
 		kept = next
 	}
-	return kept, z, ctx.Err()
+	far := slices.DeleteFunc(others(kept, n), func(i int) bool { _, is := slices.BinarySearch(absurd, i); return is })
+	if err := m.likeNear(ctx, x, y, z, far); err != nil {
+		return nil, nil, err
+	}
+	far = slices.DeleteFunc(others(kept, n), func(i int) bool { return z[i] <= outlierDeviations })
+	return others(far, n), z, ctx.Err()
+}
+
+// mostlyEqual reports whether more than half of the values are one.
+func mostlyEqual(y []float64) bool {
+	middle, n := median(y), 0
+	for _, v := range y {
+		if v == middle {
+			n++
+		}
+	}
+	return 2*n > len(y)
+}
+
+// likeNear makes nothing of the deviations z of rows whose values some of the near ones have, too, as beside a jump.
+func (m *Model) likeNear(ctx context.Context, x, y, z []float64, rows []int) error {
+	if len(rows) == 0 || m.opt.Drift > 0 { // values that a column makes different are like each other without it alone
+		return nil
+	}
+	at, err := m.places(x)
+	if err != nil {
+		return err
+	}
+	means, _, err := m.normal(ctx, takeRows(x, m.opt.Dim, rows))
+	if err != nil {
+		return err
+	}
+	d := m.frame.dim
+	t := newTree(at.x, d)
+	var w neighbor.NearestWorkspace
+	for k, i := range rows {
+		index, d2 := t.KNearestWithin(nil, nil, at.x[i*d:(i+1)*d], outlierNearest, math.Inf(1), &w)
+		reach := d2[min(outlierNear, len(d2)-1)] * (1 + 1e-9) // those that are as far as the last one count, too
+		like, alike := 0, 2*math.Abs(y[i]-means[k])/z[i]      // two robust deviations
+		for q, j := range index {
+			if int(j) != i && d2[q] <= reach && math.Abs(y[i]-y[j]) <= alike {
+				like++
+			}
+		}
+		if like >= outlierLike {
+			z[i] = 0
+		}
+	}
+	return nil
 }
 
 // aboutMedian returns the median of values and their robust deviation, which is that of those that differ from it.

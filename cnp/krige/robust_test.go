@@ -238,3 +238,57 @@ func TestRobustRefused(t *testing.T) {
 	_, err = FitPopulation(t.Context(), nil, nil, Options{Dim: 1, Robust: true})
 	require.ErrorIs(t, err, ErrInput)
 }
+
+// TestRobustJump leaves what lies beside a jump, and what differs where most values are equal.
+func TestRobustJump(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 1))
+	const n = 40
+	x, jump, rare := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range n {
+		x[i] = float64(i) / 4
+		jump[i] = 0.05*rng.NormFloat64() + 10*float64(i/20)
+		if i%9 == 3 {
+			rare[i] = rng.ExpFloat64()
+		}
+	}
+	for name, y := range map[string][]float64{"jump": jump, "rare": rare} {
+		m, err := Fit(t.Context(), x, y, Options{Dim: 1, Robust: true})
+		require.NoError(t, err)
+		require.Empty(t, m.Report().Outliers, name)
+		y[5] = -1e4
+		m, err = Fit(t.Context(), x, y, Options{Dim: 1, Robust: true})
+		require.NoError(t, err)
+		require.Equal(t, []int{5}, m.Report().Outliers, name)
+	}
+}
+
+// TestRobustMany leaves out nothing where codes are more than a tenth, instead of the values beside some of them.
+func TestRobustMany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(19, 1))
+	var x, y []float64
+	for i := range 120 {
+		x, y = append(x, float64(i)), append(y, 20+5*math.Sin(float64(i)/8)+0.3*rng.NormFloat64())
+	}
+	for i := 30; i < 43; i++ {
+		y[i] = -9999
+	}
+	m, err := Fit(t.Context(), x, y, Options{Dim: 1, Robust: true})
+	require.NoError(t, err)
+	require.Empty(t, m.Report().Outliers)
+	y[42] = 16
+	m, err = Fit(t.Context(), x, y, Options{Dim: 1, Robust: true})
+	require.NoError(t, err)
+	require.Len(t, m.Report().Outliers, 12)
+}
+
+// TestRobustFar fits a table that can be fitted, although nothing can be predicted where its outlier is.
+func TestRobustFar(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 1))
+	x, y := wavy(rng, 60, 1)
+	x[30], y[30] = 1e200, 1e9
+	plain, err := Fit(t.Context(), x, y, Options{Dim: 1})
+	require.NoError(t, err)
+	m, err := Fit(t.Context(), x, y, Options{Dim: 1, Robust: true})
+	require.NoError(t, err)
+	require.Equal(t, plain.Report().LogDensity, m.Report().LogDensity)
+}
