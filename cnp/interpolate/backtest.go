@@ -108,6 +108,7 @@ type forecast struct {
 	origin, known int // from 0, and how many times are known
 	rows, step    []int
 	y             []float64
+	outlier       []bool // of each value; nil: none is asked about
 	predicted     *krige.Prediction
 	scores        [3][]ForecastScore // of the model, the last value and that a season before, of each value
 }
@@ -147,6 +148,11 @@ func RunBacktest(ctx context.Context, input *tabletask.Options, opt Options, r R
 		return nil, err
 	}
 	b.season(own.Periods, all)
+	if opt.Robust {
+		if err := b.leaveOutliers(ctx, all, own, values); err != nil {
+			return nil, err
+		}
+	}
 	errs := make([]error, len(all))
 	var mutex sync.Mutex
 	done := 0
@@ -233,6 +239,42 @@ func (b *Backtest) forecasts(r Rolling) (all []*forecast, err error) {
 	return all, nil
 }
 
+// leaveOutliers finds the values that are outliers of their whole series, by which forecasts are not judged.
+func (b *Backtest) leaveOutliers(ctx context.Context, all []*forecast, opt krige.Options, values []krige.Values) error {
+	outliers := map[*series]map[int]bool{}
+	for _, f := range all {
+		if outliers[f.series] == nil {
+			opt.Values = values[f.c]
+			x, y, rows := b.until(f.series, len(f.x))
+			m, err := krige.Fit(ctx, x, y, opt)
+			if err != nil {
+				return fmt.Errorf("%s: %s: %w", b.in.Points.Name, b.names[f.c], err)
+			}
+			outliers[f.series] = map[int]bool{}
+			for _, i := range m.Report().Outliers {
+				outliers[f.series][rows[i]] = true
+			}
+		}
+		for _, row := range f.rows {
+			f.outlier = append(f.outlier, outliers[f.series][row])
+		}
+	}
+	return nil
+}
+
+// until returns the context of a series' first times, and its rows of the table.
+func (b *Backtest) until(s *series, times int) (x, y []float64, rows []int) {
+	in, da := b.in, b.in.Da()
+	var at, aux []float64
+	for _, of := range s.rows[:times] {
+		for _, row := range of {
+			at, aux = append(at, in.Observed.X[row]), append(aux, in.Observed.Aux[row*da:(row+1)*da]...)
+			y, rows = append(y, in.Observed.Y[row*in.Dy+s.c]), append(rows, row)
+		}
+	}
+	return in.Inputs(at, aux), y, rows
+}
+
 // season finds how many steps the seasonal naive forecast goes back: the first period that was named, or what dates usually have.
 func (b *Backtest) season(periods []float64, all []*forecast) {
 	clock, err := b.in.Points.Clock(b.in.Observed.Columns.X[0])
@@ -263,17 +305,12 @@ func (b *Backtest) season(periods []float64, all []*forecast) {
 // run fits and scores one forecast.
 func (b *Backtest) run(ctx context.Context, f *forecast, opt krige.Options) error {
 	in, da := b.in, b.in.Da()
-	var x, aux, y, at, askedAux []float64
-	for _, rows := range f.series.rows[:f.known] {
-		for _, row := range rows {
-			x, aux = append(x, in.Observed.X[row]), append(aux, in.Observed.Aux[row*da:(row+1)*da]...)
-			y = append(y, in.Observed.Y[row*in.Dy+f.c])
-		}
-	}
+	x, y, _ := b.until(f.series, f.known)
+	var at, askedAux []float64
 	for _, row := range f.rows {
 		at, askedAux = append(at, in.Observed.X[row]), append(askedAux, in.Observed.Aux[row*da:(row+1)*da]...)
 	}
-	m, err := krige.Fit(ctx, in.Inputs(x, aux), y, opt)
+	m, err := krige.Fit(ctx, x, y, opt)
 	if err == nil {
 		f.predicted, err = m.At(ctx, in.Inputs(at, askedAux))
 	}
@@ -288,7 +325,9 @@ func (b *Backtest) run(ctx context.Context, f *forecast, opt krige.Options) erro
 	}
 	for _, scores := range f.scores {
 		for i := range scores {
-			scores[i].Scaled = scores[i].MAE / scale
+			if scores[i].Scaled = scores[i].MAE / scale; f.outlier != nil && f.outlier[i] {
+				scores[i] = ForecastScore{}
+			}
 		}
 	}
 	return nil

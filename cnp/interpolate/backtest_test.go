@@ -191,3 +191,25 @@ func TestBacktestErrors(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// TestBacktestRobust does not judge forecasts by outliers, which its table has.
+func TestBacktestRobust(t *testing.T) {
+	y := monthly(5, 60)
+	y[50] = 1e5
+	var text strings.Builder
+	text.WriteString("t,y\n")
+	for i, v := range y {
+		fmt.Fprintf(&text, "%d,%v\n", i, v)
+	}
+	columns := tabletask.Columns{X: []string{"t"}, Y: []string{"y"}}
+	b, err := tried(t, text.String(), columns, Options{Robust: true}, Rolling{2, 10, 5})
+	require.NoError(t, err)
+	require.Equal(t, 20, b.Table(&columns).Rows())
+	got := b.Outputs["y"].Model
+	require.Equal(t, 18, got.Overall.Values)
+	require.Equal(t, []int{1, 2, 2, 2, 2, 1}, []int{got.Steps[0].Values, got.Steps[1].Values, got.Steps[2].Values, got.Steps[3].Values,
+		got.Steps[4].Values, got.Steps[5].Values})
+	require.Less(t, got.Overall.MAE, 5.)
+	_, notes := b.Said()
+	require.Contains(t, notes, "2 forecasts of outliers not judged")
+}

@@ -121,6 +121,20 @@ func (s ForecastScore) String() string {
 	return fmt.Sprintf("%14.4f %11.4g %11.4g %8.3f %8.0f %%", s.LogLikelihood, s.CRPS, s.MAE, s.Scaled, 100*s.Coverage95)
 }
 
+// unjudged is how many forecasts were of values that are outliers.
+func (b *Backtest) unjudged() (n int) {
+	for _, of := range b.all {
+		for _, f := range of {
+			for _, out := range f.outlier {
+				if out {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
 // Said is what there is to say: lines under their names, and notes.
 func (b *Backtest) Said() (lines [][2]string, notes []string) {
 	lines = append(lines, [2]string{"backtest", fmt.Sprintf("%s of %d series, %s each, %s apart", words.Plural(b.Origins, "origin"),
@@ -140,8 +154,13 @@ func (b *Backtest) Said() (lines [][2]string, notes []string) {
 			row(fmt.Sprintf("seasonal naive, %d", b.Season), o.SeasonalNaive.Overall)
 		}
 		for i, s := range o.Model.Steps {
-			row(fmt.Sprintf("model, step %d", i+1), s)
+			if s.Values > 0 {
+				row(fmt.Sprintf("model, step %d", i+1), s)
+			}
 		}
+	}
+	if n := b.unjudged(); n > 0 {
+		notes = append(notes, words.Plural(n, "forecast")+" of outliers not judged")
 	}
 	if b.Short > 0 {
 		notes = append(notes, fmt.Sprintf("%d series too short for a first origin behind %d times: left out", b.Short, LeastTraining))
