@@ -133,6 +133,7 @@ type run struct {
 	in      *targets
 	out     *output
 	checked bool
+	sifted  bool          // outliers were noted
 	doubts  *krige.Doubts // nil where the model was trained
 	report  Report
 }
@@ -207,7 +208,10 @@ func (r *run) predict(ctx context.Context, t *tabletask.Task) (*predict.Result, 
 			r.report.Check = &predict.Checked{}
 		}
 	}
-	defer r.report.Sifting(r.model)()
+	if !r.sifted { // all pieces have one context
+		r.sifted = true
+		defer r.report.Sifting(r.model)()
+	}
 	if r.doubts != nil {
 		r.doubts.Add(t.Batch)
 	}
