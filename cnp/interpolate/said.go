@@ -3,6 +3,7 @@ package interpolate
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/internal/words"
@@ -64,6 +65,23 @@ func (in *Interpolation) Said(v *Validation) (lines [][2]string, notes, cautions
 		}
 	}
 	return lines, notes, cautions
+}
+
+// Doubts is that of the task, without advice that is followed already.
+func (in *Interpolation) Doubts() []string { return in.followed(in.Task.Doubts()) }
+
+// Extra is that of the task, without advice that is followed already.
+func (in *Interpolation) Extra() []string { return in.followed(in.Task.Extra()) }
+
+func (in *Interpolation) followed(notes []string) []string {
+	if len(in.Models) == 0 || !in.Models[0].Options().Robust {
+		return notes
+	}
+	out := slices.Clone(notes)
+	for i, note := range out {
+		out[i] = strings.Replace(note, ", or --robust without a model", "", 1)
+	}
+	return out
 }
 
 // Kept returns the context of output c [n, Dx] and [n] without the values that were left out as outliers, after Fit.

@@ -25,8 +25,8 @@ const (
 	// outlierAbsurd is how many robust deviations from the median a value lies that is asked about only after it was left out: codes for
 	// missing values come in runs, and say of each other that they are right.
 	outlierAbsurd = 100
-	// outlierNear is how many of the nearest values are asked whether what looks like an outlier is like them, outlierNearest how many where
-	// several are as far, and outlierLike how many have to be like it: outliers are seldom so many in one place.
+	// outlierNear is how many of the nearest values are asked whether what looks like an outlier is like them, outlierNearest how many
+	// where several are as far, and outlierLike how many have to be like it: outliers are seldom so many in one place.
 	outlierNear, outlierNearest, outlierLike = 8, 64, 3
 	// outlierClip is how many robust deviations from the median a value counts as while outliers are searched, at most: one that lies a
 	// million of them away would make the others equal.
@@ -215,8 +215,8 @@ func (m *Model) deviations(ctx context.Context, x, y []float64, kept []int) ([]f
 	return z, nil
 }
 
-// far returns the rows of the caller's table, of some of the model's, whose values y are far from what the others say, by mean and variance,
-// in robust deviations.
+// far returns the rows of the caller's table, of some of the model's, whose values y are far from what the others say, by mean and
+// variance, in robust deviations.
 func (m *Model) far(some []int, y, mean, variance []float64) (rows []int) {
 	z := make([]float64, len(y))
 	for i, v := range y {

@@ -332,8 +332,8 @@ func OneTask(t *table.Table, rows *task.Rows) error {
 	}
 	row := slices.Index(rows.Task, 1)
 	k := rows.TaskColumn
-	return t.Errorf(row, k, "the column %s says %s, and %s before: need the points of one task; equivcnp predict takes several", t.Header[k],
-		t.Cell(row, k), t.Cell(0, k))
+	return t.Errorf(row, k, "the column %s says %s, and %s before: need the points of one task; equivcnp predict takes several",
+		t.Header[k], t.Cell(row, k), t.Cell(0, k))
 }
 
 // Doubts says which of the columns of the context may not hold what they seem to; Extra says so, too.

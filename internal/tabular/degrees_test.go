@@ -51,7 +51,8 @@ func TestDegrees(t *testing.T) {
 
 // TestDegreesPieces reads latitudes of a part of a file where the column's name says what they are, and zero in the south as zero.
 func TestDegreesPieces(t *testing.T) {
-	for text, want := range map[string][]float64{"lat,y\n33.9S,1\n0S,2\n": {-33.9, 0}, "place,y\n33°S,1\n34°S,2\n": nil, "lat,y\n33.9S,1\n34,2\n": nil} {
+	for text, want := range map[string][]float64{"lat,y\n33.9S,1\n0S,2\n": {-33.9, 0}, "place,y\n33°S,1\n34°S,2\n": nil,
+		"lat,y\n33.9S,1\n34,2\n": nil} {
 		table, err := ReadAs(strings.NewReader(text), "a.csv", Options{Piece: true})
 		require.NoError(t, err)
 		got, err := table.Coordinates(0)

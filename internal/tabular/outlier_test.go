@@ -51,8 +51,8 @@ func TestOutliers(t *testing.T) {
 	require.Contains(t, remarksOn(v), "say --missing 50,70")
 	amounts := drawn(300, func() float64 { return math.Round(10*math.Exp(rng.NormFloat64())) / 10 }) // with zeros
 	amounts[7] = 1e7
-	require.Contains(t, remarksOn(amounts), "say --missing 1e+07, or --robust without a model; if it is right, --positive or --log may suit "+
-		"the column")
+	require.Contains(t, remarksOn(amounts), "say --missing 1e+07, or --robust without a model; if it is right, --positive or --log may "+
+		"suit the column")
 	table := Of([]Column{{Name: "y", Values: amounts}})
 	require.NotContains(t, strings.Join(table.Remarks(Columns{Aux: []int{0}}), "\n"), "--robust", "an auxiliary input")
 	require.NotContains(t, strings.Join(table.Remarks(Columns{Aux: []int{0}}), "\n"), "--positive", "an auxiliary input")
