@@ -53,8 +53,10 @@ func (p *Plan) baselines(ctx context.Context, run *train.Run[float32], t *Traine
 	}
 	few := p.Config.EvalTasks <= mostInterpolated && cfg.Trained.Context[1] <= mostInterpolatedPoints
 	if curves, _ := setOf(p.Test); curves != nil && few {
-		// Dimensions and numbers of outputs that it does not know have no such baseline.
-		if r, err := krige.NewRegressor(krige.Options{Dim: cfg.DimX, Sphere: cfg.OnSphere()}); err == nil {
+		// Values are linear in auxiliary inputs, as without a model. Dimensions and numbers of inputs that it does not know have no such
+		// baseline.
+		aux := len(cfg.Auxiliary)
+		if r, err := krige.NewRegressor(krige.Options{Dim: cfg.DimX + aux, Drift: aux, Sphere: cfg.OnSphere()}); err == nil {
 			if err := score(interpolation, eval.Model[float32](r.Outputs(cfg.DimY))); err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,6 +39,38 @@ func sines(n int) *task.CurveSet {
 		set.Curves = append(set.Curves, c)
 	}
 	return set
+}
+
+// What stands beside a model with auxiliary inputs sees them, too.
+func TestBaselineAuxiliary(t *testing.T) {
+	score := func(aux bool) float64 {
+		r := small()
+		r.Model, r.Levels, r.Channels, r.Steps = "equivcnp", new(2), []int{4}, 1
+		set := sines(12)
+		if aux {
+			set.Auxiliary = []string{"height"}
+		}
+		rng := rand.New(rand.NewPCG(3, 4))
+		for k := range set.Curves {
+			c := &set.Curves[k]
+			for i := range c.Y {
+				height := rng.Float64()
+				if c.Y[i] += 50 * height; aux {
+					c.Aux = append(c.Aux, height)
+				}
+			}
+		}
+		r.Data.Set = set
+		p, err := r.Plan(t.Context())
+		require.NoError(t, err)
+		trained, err := p.Train(t.Context(), Options{})
+		require.NoError(t, err)
+		require.Len(t, trained.Baselines, 2)
+		require.Equal(t, interpolation, trained.Baselines[1].Name)
+		return trained.Baselines[1].RMSE
+	}
+	with, without := score(true), score(false)
+	require.Less(t, with, without/3)
 }
 
 // A recipe for every kind of data plans a model for its coordinates and outputs; what it leaves open is the kind's.
