@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -88,7 +89,7 @@ func (c *Curves) Plan(ctx context.Context) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range []func(*cnp.Config) error{p.fields, p.split, p.checkNetwork, p.network, p.sources} {
+	for _, step := range []func(*cnp.Config) error{p.fields, p.split, p.checkNetwork, p.checkScales, p.network, p.sources} {
 		if err := step(&m); err != nil {
 			return nil, err
 		}
@@ -416,6 +417,19 @@ func (p *curvePlan) checkNetwork(*cnp.Config) error {
 	}
 	if p.Model == "cnp" && p.PointsPerUnit != nil {
 		return Errorf("{PointsPerUnit}: a cnp has no lattice")
+	}
+	return nil
+}
+
+// checkScales reports a scale that no lattice has: the checks of the model name it in the model's units, which the user does not know.
+func (p *curvePlan) checkScales(*cnp.Config) error {
+	for _, scale := range []struct {
+		name string
+		is   *float64
+	}{{"PointsPerUnit", p.PointsPerUnit}, {"EncoderLength", p.EncoderLength}} {
+		if scale.is != nil && !(*scale.is >= 0 && *scale.is <= math.MaxFloat64) {
+			return Errorf("{"+scale.name+"} %g: need 0 or more", *scale.is)
+		}
 	}
 	return nil
 }

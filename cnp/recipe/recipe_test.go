@@ -73,6 +73,22 @@ func TestBaselineAuxiliary(t *testing.T) {
 	require.Less(t, with, without/3)
 }
 
+// A scale that no lattice has is named as it was given, not in the model's units.
+func TestScales(t *testing.T) {
+	for want, change := range map[string]func(*Curves){
+		"PointsPerUnit -2: need 0 or more":  func(c *Curves) { c.PointsPerUnit = new(-2.0) },
+		"PointsPerUnit NaN: need 0 or more": func(c *Curves) { c.PointsPerUnit = new(math.NaN()) },
+		"EncoderLength -1: need 0 or more":  func(c *Curves) { c.EncoderLength = new(-1.0) },
+	} {
+		c := small()
+		c.Model, c.Data.Set = "equivcnp", sines(12)
+		change(&c)
+		_, err := c.Plan(t.Context())
+		require.ErrorContains(t, err, want)
+		require.ErrorAs(t, err, new(*Error))
+	}
+}
+
 // A recipe for every kind of data plans a model for its coordinates and outputs; what it leaves open is the kind's.
 func TestPlans(t *testing.T) {
 	for name, c := range map[string]struct {
