@@ -145,7 +145,7 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 	fl.IntVar(&s.EvalTasks, "eval-tasks", s.EvalTasks, "number of tasks of a score")
 	fl.IntVar(&s.Patience, "patience", 0, "stop after this many scores without improvement, and write the best model; "+
 		"0: never (default 10 where some of your own data are held out)")
-	cli.OptionalVar(fl, &s.CheckpointEvery, "checkpoint-every", "steps between two checkpoints; 0: at the end only (default 1000)")
+	cli.OptionalVar(fl, &s.CheckpointEvery, "checkpoint-every", "steps between checkpoints; 0: none before the end (default: a tenth)")
 	fl.IntVar(&s.LogEvery, "log-every", s.LogEvery, "steps between two lines of the log")
 	f.memory.register(cmd)
 	a.jsonFlag(cmd)

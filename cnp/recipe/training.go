@@ -59,7 +59,7 @@ type Settings struct {
 	EvalEvery       *int // nil: 1000
 	EvalTasks       int
 	Patience        int
-	CheckpointEvery *int // nil: 1000
+	CheckpointEvery *int // nil: a tenth of Steps, 100 to 1000
 	LogEvery        int
 	// Memory bounds what the training may need, in bytes; 0: cnp.MemoryLimit.
 	Memory int64 `json:"-"`

@@ -35,13 +35,14 @@ type Config struct {
 	Patience int `json:"patience"`
 }
 
-// DefaultConfig is one pass of 16 tasks per step, Adam at 1e-3 on a cosine over all steps, gradients clipped.
+// DefaultConfig is one pass of 16 tasks per step, Adam at 1e-3 on a cosine over all steps, gradients clipped. Checkpoints are a tenth of
+// the steps apart, and at least 100 and at most 1,000.
 func DefaultConfig(steps int) Config {
 	adam := DefaultAdam(1e-3)
 	adam.ClipNorm = 100
 	adam.Schedule = Schedule{Kind: Cosine, Steps: max(1, steps), Warmup: min(100, steps/10), Factor: 0.01}
 	return Config{Steps: steps, Batch: 16, Passes: 1, Seed: 1, Adam: adam,
-		LogEvery: 100, CheckpointEvery: 1000, EvalEvery: 1000, EvalTasks: 128}
+		LogEvery: 100, CheckpointEvery: min(1000, max(100, steps/10)), EvalEvery: 1000, EvalTasks: 128}
 }
 
 // Validate reports the first field that makes no run.

@@ -196,6 +196,13 @@ func TestCheckpointEvery(t *testing.T) {
 	require.Empty(t, left)
 }
 
+// TestCheckpointDefault: a run of image models has 1,000 steps, which may take an hour, and a crash must not cost all of it.
+func TestCheckpointDefault(t *testing.T) {
+	for steps, want := range map[int]int{0: 100, 20: 100, 1000: 100, 4000: 400, 25600: 1000} {
+		require.Equal(t, want, DefaultConfig(steps).CheckpointEvery, steps)
+	}
+}
+
 // TestLearns: a few steps make the training tasks likelier, and a run without noise and with one pass is the loop that the
 // package's comment shows.
 func TestLearns(t *testing.T) {
