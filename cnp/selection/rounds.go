@@ -59,7 +59,9 @@ func (s *runner) rounds(ctx context.Context) (*Report, error) {
 		rep.ScoredOn = on.src.String()
 	}
 	if own := tasksOf(on.src); own > 0 {
-		if on.n = min(on.n, own); on.n < 8 {
+		if on.n = min(on.n, own); !plan.HeldOut() {
+			rep.Notes = append(rep.Notes, "no task is held out: candidates are compared on what they were trained on")
+		} else if on.n < 8 {
 			rep.Notes = append(rep.Notes, fmt.Sprintf("only %d %s held out: differences may be chance", on.n,
 				map[bool]string{true: "task", false: "tasks"}[on.n == 1]))
 		}

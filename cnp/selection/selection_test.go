@@ -111,6 +111,21 @@ func TestFloor(t *testing.T) {
 	require.Equal(t, "undecided", (&Report{}).Verdict(eval.Symmetry{}))
 }
 
+// Where nothing is held out, the report says that candidates are compared on what they were trained on.
+func TestNothingHeldOut(t *testing.T) {
+	set := &task.CurveSet{Name: "own", Dx: 2, Dy: 1, Curves: make([]task.Curve, 1)}
+	for i := range 25 {
+		set.Curves[0].X = append(set.Curves[0].X, float64(i%5), float64(i/5))
+		set.Curves[0].Y = append(set.Curves[0].Y, float64(i%7))
+	}
+	c := small(t.TempDir())
+	r := c.Recipe.(*recipe.Curves)
+	r.Data.Plane, r.Data.Set, r.Fill = "", set, 0.5
+	rep, err := Run(t.Context(), c)
+	require.NoError(t, err)
+	require.Contains(t, rep.Notes, "no task is held out: candidates are compared on what they were trained on")
+}
+
 // All starts of all candidates hold out the same tasks: those that candidates are compared on.
 func TestHeldOut(t *testing.T) {
 	set := &task.CurveSet{Name: "own", Dx: 2, Dy: 1}
