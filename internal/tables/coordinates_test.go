@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -116,4 +117,20 @@ func TestDegrees(t *testing.T) {
 	require.Equal(t, []netcdf.Dim{{Name: "y", Len: 2}, {Name: "x", Len: 3}}, dims)
 	_, dims = units("x1,x2,z\n0,10,1\n0,20,2\n5,10,3\n5,20,4\n9,10,5\n9,20,6\n", []int{0, 1})
 	require.Equal(t, []netcdf.Dim{{Name: "x1", Len: 3}, {Name: "x2", Len: 2}}, dims)
+}
+
+// TestUntold: a remark says that no column tells places along a dimension apart, where others are told apart by theirs.
+func TestUntold(t *testing.T) {
+	b := projected(t, nil)
+	for wanted, dim := range map[string]string{"e n height": "time", "e n time height": "", "time n height": "e", "height": "", "e n": ""} {
+		table, err := Decode(b, "in.nc", strings.Fields(wanted))
+		require.NoError(t, err)
+		said := strings.Join(table.Remarks(tabular.Columns{}), "\n")
+		if dim == "" {
+			require.NotContains(t, said, "places of dimension", wanted)
+		} else {
+			require.Contains(t, said, "places of dimension "+dim+" are rows like any others, as no column that is read tells them apart: "+
+				"--x or --task can take "+dim, wanted)
+		}
+	}
 }

@@ -256,6 +256,11 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 	}
 	t := &tabular.Table{Cols: len(asked), Values: make([]float64, rows*len(asked)), Texts: make([][]string, len(asked)), Header: []string{},
 		LeftOut: left, Mapping: mappingOf(f)}
+	if d := untold(f, asked, over); d >= 0 && !all {
+		dim := f.Dims[d]
+		t.Remark("the %d places of dimension %s are rows like any others, as no column that is read tells them apart: --x or --task can "+
+			"take %s", dim.Len, dim.Name, dim.Name)
+	}
 	for c, v := range asked {
 		text := func(name string) string {
 			if a := v.Attr(name); a != nil {
@@ -292,6 +297,30 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 		}
 	}
 	return t, nil
+}
+
+// untold returns a dimension of several of a grid that no variable has which is a coordinate: one over fewer of them than another variable.
+// It is -1 where there is none, or no coordinate at all.
+func untold(f *netcdf.File, asked []*netcdf.Var, over []int) int {
+	told := map[int]bool{}
+	for _, v := range asked {
+		dims := v.TextDims()
+		for _, other := range asked {
+			wider := other.TextDims()
+			if len(dims) < len(wider) && !slices.ContainsFunc(dims, func(d int) bool { return !slices.Contains(wider, d) }) {
+				for _, d := range dims {
+					told[d] = true
+				}
+			}
+		}
+	}
+	if len(told) == 0 {
+		return -1
+	}
+	if i := slices.IndexFunc(over, func(d int) bool { return !told[d] && f.Dims[d].Len > 1 }); i >= 0 {
+		return over[i]
+	}
+	return -1
 }
 
 // gridOf returns the variables of a table, and its dimensions: those of the variable that has most, then others; all: none of those that

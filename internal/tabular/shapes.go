@@ -291,6 +291,9 @@ func (t *Table) remark(column int, format string, args ...any) {
 	t.remarks = append(t.remarks, remark{column, fmt.Sprintf(format, args...)})
 }
 
+// Remark adds a remark about the whole table.
+func (t *Table) Remark(format string, args ...any) { t.remark(-1, format, args...) }
+
 // Remarks says, in sentences for people, how a table and those of its columns that are taken were read: what was skipped, texts that
 // became numbers, dates and missing values, and numbers that may stand for missing ones.
 func (t *Table) Remarks(c Columns) (out []string) {
