@@ -93,7 +93,11 @@ func (m *Model) combine(ctx context.Context) error {
 		x.reach = x.newReach(m)
 	}
 	m.report = newReport(m, y, all, each, mean, variance)
-	m.report.Far = m.far(some, y, all, each)
+	rows := make([]int, len(some))
+	for i, p := range some {
+		rows[i] = m.order[p]
+	}
+	m.report.Far = farRows(rows, y, all, each)
 	return nil
 }
 

@@ -1,8 +1,6 @@
 package krige
 
 import (
-	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -126,68 +124,3 @@ func (m *Model) take(x, y, z []float64) {
 
 // mostPrecision is that of a coefficient that other tables leave no doubt of.
 const mostPrecision = 1e8
-
-// slopesOf estimates them from some tables, each of which is fitted alone, by a random effect: coefficients of tables differ by more than
-// the errors of each (Paule and Mandel, Consensus values and weighting factors, 1982). A column that varies in fewer than three is not
-// known.
-func slopesOf(ctx context.Context, xs, ys [][]float64, some []int, opt Options) (*slopes, error) {
-	opt.NoCheck, opt.slopes = true, nil
-	found, errs := make([][]Coefficient, len(some)), make([]error, len(some))
-	parallel.For(len(some), 1, func(lo, hi int) {
-		for k := lo; k < hi; k++ {
-			if m, err := Fit(ctx, xs[some[k]], ys[some[k]], opt); err != nil {
-				errs[k] = err
-			} else {
-				found[k] = m.Report().Drift
-			}
-		}
-	})
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	s := &slopes{make([]float64, opt.Drift), slices.Repeat([]float64{math.Inf(1)}, opt.Drift)}
-	for c := range opt.Drift {
-		var of []Coefficient
-		for _, f := range found {
-			if f != nil && f[c].Std > 0 {
-				of = append(of, f[c])
-			}
-		}
-		if len(of) >= 3 {
-			s.mean[c], s.std[c] = randomEffect(of)
-		}
-	}
-	return s, nil
-}
-
-// randomEffect returns mean and deviation of what is estimated with errors.
-func randomEffect(of []Coefficient) (mean, std float64) {
-	at := func(between float64) (mean, doubt, excess float64) {
-		var total float64
-		for _, c := range of {
-			w := 1 / (c.Std*c.Std + between)
-			total, mean = total+w, mean+w*c.Mean
-		}
-		mean /= total
-		for _, c := range of {
-			excess += (c.Mean - mean) * (c.Mean - mean) / (c.Std*c.Std + between)
-		}
-		return mean, 1 / total, excess - float64(len(of)-1)
-	}
-	lo, hi := 0.0, 0.0
-	for _, c := range of {
-		hi = max(hi, 4*(c.Mean-of[0].Mean)*(c.Mean-of[0].Mean))
-	}
-	if _, _, excess := at(lo); excess > 0 {
-		for range 60 {
-			middle := (lo + hi) / 2
-			if _, _, excess := at(middle); excess > 0 {
-				lo = middle
-			} else {
-				hi = middle
-			}
-		}
-	}
-	mean, doubt, _ := at(lo)
-	return mean, math.Sqrt(lo + doubt)
-}

@@ -6,15 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
 // What makes values outliers, where Options.Robust is set.
 const (
-	// outlierDeviations is how many of its own standard deviations a value lies from what the others say. The deviations are such that half
-	// of the values lie within .67 of them, whatever outliers do to the noise.
-	outlierDeviations = 6
 	// outlierShare is the share of values that may be outliers: where more are so far, that is how these values are.
 	outlierShare = 0.1
 	// outlierRounds is how often the values that are left are fitted again.
@@ -178,17 +174,6 @@ func clipped(y []float64) []float64 {
 	return out
 }
 
-// normalMedian is the median of the magnitude of a standard normal number.
-const normalMedian = 0.67448975
-
-// median is that of a number of values: of an even one the mean of the two in the middle, so that it is reflected where they are.
-func median(v []float64) float64 {
-	s := slices.Clone(v)
-	slices.Sort(s)
-	n := len(s)
-	return s[(n-1)/2]/2 + s[n/2]/2
-}
-
 // deviations returns how many robust standard deviations each row lies from what the others say: of those that were fitted in closed form.
 func (m *Model) deviations(ctx context.Context, x, y []float64, kept []int) ([]float64, error) {
 	mean, variance := make([]float64, m.n), make([]float64, m.n)
@@ -214,27 +199,6 @@ func (m *Model) deviations(ctx context.Context, x, y []float64, kept []int) ([]f
 	}
 	return z, nil
 }
-
-// far returns the rows of the caller's table, of some of the model's, whose values y are far from what the others say, by mean and
-// variance, in robust deviations.
-func (m *Model) far(some []int, y, mean, variance []float64) (rows []int) {
-	z := make([]float64, len(y))
-	for i, v := range y {
-		z[i] = math.Abs(v-mean[i]) / math.Sqrt(variance[i])
-	}
-	limit := outlierDeviations * min(1, max(leastDeviation, median(z)/normalMedian))
-	for i, v := range z {
-		if v > limit {
-			rows = append(rows, m.order[some[i]])
-		}
-	}
-	slices.Sort(rows)
-	return rows
-}
-
-// leastDeviation is the least robust deviation of values over the one that they are expected to have: where most values are equal, what
-// differs is no outlier for that.
-const leastDeviation = 0.1
 
 // keepNear returns the rows whose deviations z are near enough, without more than most of the others, the farthest. Of those that were kept
 // it leaves out the farthest alone.
@@ -351,25 +315,6 @@ func (m *Model) overall() float64 {
 	return m.withOutliers(m.report.LogDensity - math.Log(sd*m.frame.ys))
 }
 
-// fitRobust fits the rows of a table on its own that are no outliers.
-func fitRobust(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
-	return fitSifted(ctx, x, y, opt, fitPlain)
-}
-
-// fitSharedRobust is FitShared of tables without their outliers.
-func fitSharedRobust(ctx context.Context, xs, ys [][]float64, opt Options) (*Shared, error) {
-	xs, ys, err := siftAll(ctx, xs, ys, opt)
-	if err != nil {
-		return nil, err
-	}
-	opt.Robust = false
-	s, err := FitShared(ctx, xs, ys, opt)
-	if s != nil {
-		s.opt.Robust = true
-	}
-	return s, err
-}
-
 // withOutliers is the mean log density of all values where density is that of those that are no outliers.
 func (m *Model) withOutliers(density float64) float64 {
 	out := float64(len(m.report.Outliers))
@@ -378,35 +323,4 @@ func (m *Model) withOutliers(density float64) float64 {
 	}
 	n := float64(m.n)
 	return (n*(density+math.Log1p(-outlierChance)) + m.outlying) / (n + out)
-}
-
-// siftAll returns tables without their outliers, of which each is one by what all tables have in common.
-func siftAll(ctx context.Context, xs, ys [][]float64, opt Options) (keptX, keptY [][]float64, err error) {
-	opt.Robust, opt.NoCheck = false, true
-	near := make([][]float64, len(ys))
-	for i, y := range ys {
-		if near[i] = y; len(y) > 0 {
-			near[i] = clipped(y)
-		}
-	}
-	s, err := FitShared(ctx, xs, near, opt)
-	if s == nil || err != nil {
-		return xs, ys, err
-	}
-	keptX, keptY = slices.Clone(xs), slices.Clone(ys)
-	errs := make([]error, len(xs))
-	parallel.For(len(xs), 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			kept, _, err := sift(ctx, xs[i], ys[i], s.opt, s.fit)
-			if errs[i] = err; err == nil {
-				keptX[i], keptY[i] = takeRows(xs[i], opt.Dim, kept), takeRows(ys[i], 1, kept)
-			}
-		}
-	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	return keptX, keptY, nil
 }
