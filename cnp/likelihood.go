@@ -32,9 +32,8 @@ func checkSupport[T Float](l Likelihood, name string, y []T, mask []bool, dy int
 	lo, hi := l.Support()
 	for i, v := range y {
 		if f := float64(v); (!(f >= lo && f <= hi) || math.IsInf(f, 0)) && (mask == nil || mask[i]) {
-			return fmt.Errorf("%w: %s%s of row %d is %v, likelihood %s is for values from %g to %g", ErrRange, name,
-				ordinal(i%dy, dy), i/dy, v,
-				l.Name(), lo, hi)
+			return fmt.Errorf("%w: %s%s of row %d is %v, likelihood %s is for %s", ErrRange, name, ordinal(i%dy, dy), i/dy, v,
+				l.Name(), likelihood.Supported(lo, hi))
 		}
 	}
 	return nil

@@ -78,6 +78,8 @@ func TestSupport(t *testing.T) {
 	require.ErrorIs(t, CheckSupport(l, "y", y, nil, 2), ErrRange)
 	require.ErrorContains(t, CheckSupport(l, "y", y, nil, 2), "y2 of row 1 is 1.25, likelihood spiked-beta is for values from 0 to 1")
 	require.NoError(t, CheckSupport(l, "y", y, []bool{true, true, true, false}, 2))
+	require.ErrorContains(t, CheckSupport(likelihoodOf(t, "gamma", OutputStd, 0), "y", y, nil, 2),
+		"y1 of row 0 is 0, likelihood gamma is for positive values")
 	require.Error(t, CheckSupport(likelihoodOf(t, "bernoulli-gamma", OutputStd, 0), "y", []float64{math.Inf(1)}, nil, 1))
 	require.Error(t, CheckSupport(l, "y", []float64{math.NaN()}, nil, 1))
 

@@ -41,6 +41,9 @@ func (r *Regressor) Doubts() *Doubts { return NewDoubts(r.outputs, r.columns) }
 
 // Add adds a batch: its outputs, and its auxiliary inputs, are as many as NewDoubts was told.
 func (d *Doubts) Add(b *cnp.Batch[float32]) {
+	if b.Nt == 0 { // however many tasks there are
+		return
+	}
 	for t := range b.B {
 		var rows, targets []int
 		for i := t * b.Nc; i < (t+1)*b.Nc; i++ {

@@ -1,6 +1,10 @@
 package likelihood
 
-import "math/rand/v2"
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
 
 // Family is a family of predictive distributions of one value. A network gives each value Outputs numbers; Parameters makes the
 // distribution's parameters of them, as many, and all other methods take these. A Family has no state: any number of goroutines
@@ -108,4 +112,12 @@ type Observer interface {
 	Family
 	// Observe makes the parameters of a value those of the same value after it was observed as y, with a noise of that standard deviation.
 	Observe(params []float64, y, noise float64)
+}
+
+// Supported says in words what values between lo and hi are, the support of a family.
+func Supported(lo, hi float64) string {
+	if lo > 0 && lo < 1e-37 && math.IsInf(hi, 1) { // the least number of float32
+		return "positive values"
+	}
+	return fmt.Sprintf("values from %g to %g", lo, hi)
 }

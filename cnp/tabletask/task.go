@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	"github.com/equivcnp/equivcnp/cnp/settings"
 	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/cnp/task"
@@ -299,7 +300,8 @@ func CheckSupport(cfg *cnp.Config, t *table.Table, y []float64, columns []int) e
 	for i, v := range y {
 		if v < lo || v > hi {
 			n := len(columns)
-			return t.Errorf(i/n, columns[i%n], "%w: %g, and likelihood %s is for values from %g to %g", cnp.ErrRange, v, l.Name(), lo, hi)
+			return t.Errorf(i/n, columns[i%n], "%w: %g, and likelihood %s is for %s", cnp.ErrRange, v, l.Name(),
+				likelihood.Supported(lo, hi))
 		}
 	}
 	return nil
