@@ -104,7 +104,8 @@ func TestStart(t *testing.T) {
 	b.fails(1, "--start: it has a tensor", append(run, "--start", "@deeper.safetensors", "--out", "@x.safetensors")...)
 	b.fails(1, "--start", append(run, "--start", "@none.safetensors", "--out", "@x.safetensors")...)
 	b.fails(1, "--start: tensor", append(run, "--channels", "4", "--start", "@first.safetensors", "--out", "@x.safetensors")...)
-	b.fails(1, "--start: it has no tensor", append(run, "--levels", "3", "--start", "@first.safetensors", "--out", "@x.safetensors",
+	b.fails(1, "which this model has: its number of levels is 2, this model's 3", append(run, "--levels", "3", "--start",
+		"@first.safetensors", "--out", "@x.safetensors",
 		"--resume")...)
 	b.fails(1, "which this model has not", append(run, "--blocks", "0", "--start", "@first.safetensors", "--out", "@x.safetensors")...)
 	b.fails(1, "is an input", append(run, "--start", "@first.safetensors", "--out", "@first.safetensors")...)

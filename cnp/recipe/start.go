@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -34,15 +35,15 @@ func startFrom(model, other cnp.Model[float32]) error {
 		needed[p.Name] = true
 		i, ok := place[p.Name]
 		if !ok && !strings.Contains(p.Name, ".block.") {
-			return fmt.Errorf("it has no tensor %s, which this model has", p.Name)
+			return fmt.Errorf("it has no tensor %s, which this model has%s", p.Name, otherwise(&c, &o))
 		}
 		if ok && len(from[i].Data) != len(p.Data) {
-			return fmt.Errorf("tensor %s has shape %v, this model's %v", p.Name, from[i].Shape, p.Shape)
+			return fmt.Errorf("tensor %s has shape %v, this model's %v%s", p.Name, from[i].Shape, p.Shape, otherwise(&c, &o))
 		}
 	}
 	for _, p := range from {
 		if !needed[p.Name] {
-			return fmt.Errorf("it has a tensor %s, which this model has not", p.Name)
+			return fmt.Errorf("it has a tensor %s, which this model has not%s", p.Name, otherwise(&c, &o))
 		}
 	}
 	for _, p := range to {
@@ -56,6 +57,20 @@ func startFrom(model, other cnp.Model[float32]) error {
 		}
 	}
 	return nil
+}
+
+// otherwise says in what another model is not like one whose tensors it should have, "" where names and shapes alone tell.
+func otherwise(c, other *cnp.Config) string {
+	count := func(n int) string { return fmt.Sprint(n) }
+	for _, of := range []struct{ what, mine, its string }{{"architecture", string(c.Architecture), string(other.Architecture)},
+		{"number of levels", count(c.Levels), count(other.Levels)},
+		{"likelihood", cmp.Or(c.Likelihood, likelihood.NormalName), cmp.Or(other.Likelihood, likelihood.NormalName)},
+		{"number of lifts", count(c.Lifts), count(other.Lifts)}, {"group", c.Group, other.Group}} {
+		if of.mine != of.its {
+			return fmt.Sprintf(": its %s is %s, this model's %s", of.what, of.its, of.mine)
+		}
+	}
+	return ""
 }
 
 // encoderLength ends the name of the encoder's raw length, in units of the coordinates.
