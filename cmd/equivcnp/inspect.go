@@ -75,7 +75,7 @@ type memoryOfSize struct {
 func sizeMemory(s *weights.State, size string) (*memoryOfSize, error) {
 	w, h, err := cli.ParseSize(size)
 	if err != nil {
-		return nil, err
+		return nil, cli.Usagef("--size %q: %v", size, err)
 	}
 	m, err := weights.Build[float32](s, weights.Options{})
 	if err != nil {

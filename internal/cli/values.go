@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -89,7 +90,7 @@ func ParseSize(size string) (w, h int, err error) {
 		text += "x" + text
 	}
 	if n, err := fmt.Sscanf(text+" ", "%dx%d ", &w, &h); n != 2 || err != nil || w < 1 || h < 1 || w > 1<<20 || h > 1<<20 {
-		return 0, 0, Usagef("--size %q: need a side or width x height, 64 or 256x128 for example", size)
+		return 0, 0, errors.New("need a side or width x height, 64 or 256x128 for example")
 	}
 	return w, h, nil
 }

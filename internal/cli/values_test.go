@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,7 +37,7 @@ func TestParseBytes(t *testing.T) {
 	}
 }
 
-// TestParseSize: one side is a square, and an error is one of usage.
+// TestParseSize: one side is a square.
 func TestParseSize(t *testing.T) {
 	for text, want := range map[string][2]int{"64": {64, 64}, "256x128": {256, 128}} {
 		w, h, err := ParseSize(text)
@@ -47,8 +46,7 @@ func TestParseSize(t *testing.T) {
 	}
 	for _, text := range []string{"", "0", "3x", "axb", "2x3x4"} {
 		_, _, err := ParseSize(text)
-		usage := UsageError{}
-		require.True(t, errors.As(err, &usage), text)
+		require.ErrorContains(t, err, "need a side or width x height")
 	}
 	require.Equal(t, "80x48", ShowSize([2]int{80, 48}))
 	require.Empty(t, ShowSize([2]int{}))
