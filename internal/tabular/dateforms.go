@@ -3,7 +3,9 @@ package tabular
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,6 +55,7 @@ type written struct {
 	order               string // "": first and second may be day and month, or month and day
 	rest                string // time and zone, as 2006-01-02 15:04:05Z has them behind the date
 	half                half
+	weekday             int // from 1, Monday; 0: none is named
 }
 
 // half says what a time of day says of the halves of its day.
@@ -70,9 +73,17 @@ func readDate(text string) (d written, ok bool) {
 		return d, false
 	}
 	text = plainSpaces.Replace(text)
+	day := 0
 	if text[0] > '9' {
-		text = withoutWeekday(text)
+		text, day = withoutWeekday(text)
 	}
+	d, ok = readForm(text)
+	d.weekday = day
+	return d, ok
+}
+
+// readForm is readDate of a text without the name of a day of the week.
+func readForm(text string) (d written, ok bool) {
 	const longest = 18 // bytes of a name of a month and a year
 	if len(text) <= longest {
 		if d, ok = readPeriod(text); ok {
@@ -165,17 +176,35 @@ func month(name string) int {
 	return 0
 }
 
-const weekdays = " monday mon tuesday tue tues wednesday wed thursday thu thur thurs friday fri saturday sat sunday sun" +
-	" montag mo dienstag di mittwoch mi donnerstag do freitag fr samstag sa sonnabend sonntag so" +
-	" lundi lun mardi mercredi mer jeudi jeu vendredi ven samedi sam dimanche dim "
+// weekdays are the names of the days of a week, from Monday on, and their abbreviations, in English, German and French. Mar is March.
+var weekdays = [7]string{"monday mon montag mo lundi lun", "tuesday tue tues dienstag di mardi", "wednesday wed mittwoch mi mercredi mer",
+	"thursday thu thur thurs donnerstag do jeudi jeu", "friday fri freitag fr vendredi ven",
+	"saturday sat samstag sa sonnabend samedi sam", "sunday sun sonntag so dimanche dim"}
 
-// withoutWeekday is a text without the name of a day of the week before it, which says nothing that its date does not.
-func withoutWeekday(text string) string {
+// withoutWeekday is a text without the name of a day of the week before it, and its number from 1, Monday; 0: it has none.
+func withoutWeekday(text string) (string, int) {
 	m := weekday.FindStringSubmatch(text)
-	if m == nil || !strings.Contains(weekdays, " "+strings.ToLower(m[1])+" ") {
-		return text
+	if m == nil {
+		return text, 0
 	}
-	return text[len(m[0]):]
+	name := strings.ToLower(m[1])
+	for i, names := range weekdays {
+		if slices.Contains(strings.Fields(names), name) {
+			return text[len(m[0]):], i + 1
+		}
+	}
+	return text, 0
+}
+
+// isOn reports whether the date, with the day or the month first, is on the day of the week that stands with it, and which one it is on.
+func (d *written) isOn(order string) (ok bool, on time.Weekday) {
+	text, ok := d.iso(order)
+	if !ok {
+		return false, 0
+	}
+	days, _ := Days(text[:len("2006-01-02")])             // in the zone of the text, where it has one
+	on = time.Weekday((int(math.Floor(days))%7 + 11) % 7) // day 0 was a Thursday
+	return d.weekday == 0 || int(on) == d.weekday%7, on
 }
 
 // plainSpaces makes spaces of those that keep a line together, as programs write before PM.
@@ -304,6 +333,9 @@ func (t *Table) dateOrder(column int, opt Options) (order string, row int, why s
 			first = row
 		}
 		if d.order != "" || d.first == d.second {
+			if is, on := d.isOn(DayFirst); !is && d.weekday > 0 && (d.first <= 12 || d.second <= 12) {
+				return "", row, "is a " + on.String()
+			}
 			continue
 		}
 		if example < 0 {
@@ -314,6 +346,16 @@ func (t *Table) dateOrder(column int, opt Options) (order string, row int, why s
 			tells = DayFirst
 		} else if d.second > 12 {
 			tells = MonthFirst
+		}
+		if d.weekday > 0 {
+			day, _ := d.isOn(DayFirst)
+			month, _ := d.isOn(MonthFirst)
+			switch {
+			case day != month && tells == "":
+				tells = map[bool]string{true: DayFirst, false: MonthFirst}[day]
+			case !day && !month:
+				return "", row, "is on another day of the week"
+			}
 		}
 		if _, found := least[tells]; tells != "" && !found {
 			least[tells] = row

@@ -300,3 +300,24 @@ func TestSentinels(t *testing.T) {
 		require.Contains(t, notes, want, text)
 	}
 }
+
+// TestWeekdays: the name of a day tells which of day and month is first, and one that is wrong is pointed out.
+func TestWeekdays(t *testing.T) {
+	for cells, want := range map[string]string{
+		"Wed 03/01/2024;Thu 04/01/2024": "2024-01-03", "Fri, 03/01/2024;Mon, 04/01/2024": "2024-03-01",
+		"Mi. 3.1.2024;Do. 4.1.2024": "2024-01-03", "Sunday Jan 7, 2024;Monday Jan 8, 2024": "2024-01-07", "sam. 30 déc. 2023": "2023-12-30",
+		"Wed 31/12/1969;Thu 1/1/1970": "1969-12-31", "Wed 31.1.2024 01:00 +02:00": "2024-01-31 01:00+02:00",
+		"Mon Jan 3, 2024;Mon Jan 8, 2024": `"Mon Jan 3, 2024" is a Wednesday`,
+		"Wed 03/01/2024;Wed 04/01/2024":   `"Wed 04/01/2024" is on another day of the week`, "Mo 13.1.2024": `"Mo 13.1.2024" is on another`,
+		"Thu 01/02/2024;Thu 02/01/2024": "has day and month in another order than",
+		"Wed 03/01/2024;Mon 04/01/2024": "has day and month in another order than"} {
+		table, err := Decode([]byte("t,y\n\""+strings.ReplaceAll(cells, ";", "\",1\n\"")+"\",1\n"), "a.csv")
+		require.NoError(t, err)
+		if want[0] == '1' || want[0] == '2' {
+			require.Equal(t, want, table.Cell(0, 0), cells)
+			continue
+		}
+		_, err = table.Coordinates(0)
+		require.ErrorContains(t, err, want, cells)
+	}
+}
