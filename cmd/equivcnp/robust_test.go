@@ -75,6 +75,10 @@ func TestRobust(t *testing.T) {
 		require.Equal(t, 1, strings.Count(out, "--robust: 1 outlier in 1 task left out"), "%s: %s", command, out)
 		require.NotContains(t, out, "do not trust", command)
 	}
+	b.ok("design", "--csv", "@series.csv", "--x", "time", "--y", "height", "--robust", "--candidates", "@sites.csv", "--out", "@chosen.csv")
+	chosen, err := tabular.ReadFile(b.path("chosen.csv"))
+	require.NoError(t, err)
+	require.Greater(t, chosen.Values[len(chosen.Values)-1], 1e-3, "the noise is not that of the outlier")
 	quiet := strings.ReplaceAll(series.String(), "40,-1e7\n", "")
 	b.write("series.csv", quiet)
 	require.Contains(t, b.ok(append([]string{"regress", "--out", "@pred.csv"}, one...)...), "no value of height is an outlier")

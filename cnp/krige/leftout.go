@@ -60,12 +60,7 @@ func (r *Regressor) Outliers(ctx context.Context, b *cnp.Batch[float32], task in
 		if len(y) == 0 {
 			continue
 		}
-		var m *Model
-		if r.shared != nil && r.shared[c] != nil {
-			m, err = r.shared[c].Fit(ctx, x, y)
-		} else {
-			m, err = Fit(ctx, x, y, r.optionsOf(c))
-		}
+		m, err := r.fit(ctx, c, x, y, r.optionsOf(c))
 		if err != nil {
 			return nil, err
 		}

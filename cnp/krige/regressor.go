@@ -221,14 +221,10 @@ func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t, c
 				kept = nil
 				x, y, opt.Values = make([]float64, opt.Dim), []float64{0}, Plain
 			}
-			var m *Model
 			var err error
-			switch m = kept.find(i, x, y); {
-			case m != nil:
-			case r.shared != nil && r.shared[c] != nil:
-				m, err = r.shared[c].Fit(ctx, x, y)
-			default:
-				m, err = Fit(ctx, x, y, opt)
+			m := kept.find(i, x, y)
+			if m == nil {
+				m, err = r.fit(ctx, c, x, y, opt)
 			}
 			if err == nil {
 				kept.keep(i, b.B, x, y, m)
@@ -245,6 +241,14 @@ func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t, c
 		}
 	})
 	return errors.Join(ctx.Err(), errors.Join(errs...))
+}
+
+// fit fits output c of a table, with what tasks have in common where they share it.
+func (r *Regressor) fit(ctx context.Context, c int, x, y []float64, opt Options) (*Model, error) {
+	if r.shared != nil && r.shared[c] != nil {
+		return r.shared[c].Fit(ctx, x, y)
+	}
+	return Fit(ctx, x, y, opt)
 }
 
 // wrongTable is the error about the values of a task. It wraps cnp.ErrValue, whose own text would be wrong: values may be finite, and

@@ -122,6 +122,9 @@ func (d *Choosing) believe(ctx context.Context, o Options) (*design.Belief, erro
 		return nil, err
 	}
 	known := d.Y[0]
+	if o.Model == nil {
+		_, known = d.Kept(0)
+	}
 	if len(known) == 0 { // what a model expects without data
 		known = slices.Concat(samples...)
 	}
