@@ -12,6 +12,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp/design"
 	"github.com/equivcnp/equivcnp/cnp/design/places"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/plot"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/internal/cli"
@@ -84,6 +85,8 @@ type designResult struct {
 	Out        string   `json:"out"`
 	Plot       string   `json:"plot,omitempty"`
 	Notes      []string `json:"notes"`
+
+	Check map[string]krige.Report `json:"check,omitempty"` // of the interpolation
 }
 
 func (f *designFlags) check() error {
@@ -161,6 +164,10 @@ func (a *app) printDesign(d *places.Choosing, f *designFlags, seconds float64, o
 	for i, c := range d.Chosen {
 		out.Chosen, out.Gains = append(out.Chosen, c.Candidate), append(out.Gains, number(c.Gain))
 		r.Line(fmt.Sprintf("place %d", i+1), "row %d of the candidates: %s falls by %.4g", c.Candidate+1, f.opt.Goal, c.Gain)
+	}
+	if f.model.path == "" {
+		r.said(d.Interpolation, nil, f.oneTable.fl.Changed("units"))
+		out.Check = d.Reports()
 	}
 	r.Line("time", "%.2f s", seconds)
 	r.Written(outs)

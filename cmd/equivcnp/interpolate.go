@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -153,12 +152,7 @@ func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Int
 		Targets: in.Targets.Rows(), Seconds: number(seconds), Out: f.out, Plot: f.plot},
 		Check: in.Reports(), Samples: in.Drawn(), Validation: v}
 	r.Line("model", "none: the table itself is interpolated")
-	lines, notes, cautions := in.Said(v)
-	for _, note := range in.Distances(f.oneTable.fl.Changed("units")) {
-		r.Cautions = append(r.Cautions, note.Named(flagOf))
-	}
-	doubts := in.Doubts() // with what the check says they explain, which comes next
-	r.Lines, r.Notes, r.Cautions = append(r.Lines, lines...), append(r.Notes, notes...), slices.Concat(r.Cautions, doubts, cautions)
+	r.said(in, v, f.oneTable.fl.Changed("units"))
 	if f.out != "" {
 		r.Line("targets", "%d", in.Targets.Rows())
 	}
@@ -167,15 +161,19 @@ func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Int
 		out.LogLikelihood = &v
 		r.Line("log-likelihood", "%.4f per target", mean)
 	}
-	for _, note := range in.Extra() {
-		if !slices.Contains(doubts, note) {
-			r.Notes = append(r.Notes, note)
-		}
-	}
 	r.Line("time", "%.2f s", seconds)
 	r.Written(outs)
 	out.Notes = r.AllNotes()
 	return a.print(r, out)
+}
+
+// said adds what there is to say of an interpolation, whose units somebody chose or not, and of a cross-validation that is not nil.
+func (r *result) said(in *interpolate.Interpolation, v *interpolate.Validation, units bool) {
+	for _, note := range in.Distances(units) {
+		r.Cautions = append(r.Cautions, note.Named(flagOf))
+	}
+	lines, notes, cautions := in.Said(v)
+	r.Lines, r.Notes, r.Cautions = append(r.Lines, lines...), append(r.Notes, notes...), append(r.Cautions, cautions...)
 }
 
 // backtest is regress --backtest.

@@ -75,7 +75,9 @@ func TestRobust(t *testing.T) {
 		require.Equal(t, 1, strings.Count(out, "--robust: 1 outlier in 1 task left out"), "%s: %s", command, out)
 		require.NotContains(t, out, "do not trust", command)
 	}
-	b.ok("design", "--csv", "@series.csv", "--x", "time", "--y", "height", "--robust", "--candidates", "@sites.csv", "--out", "@chosen.csv")
+	out = b.ok("design", "--csv", "@series.csv", "--x", "time", "--y", "height", "--robust", "--candidates", "@sites.csv",
+		"--out", "@chosen.csv")
+	require.Contains(t, out, "1 outlier of height left out")
 	chosen, err := tabular.ReadFile(b.path("chosen.csv"))
 	require.NoError(t, err)
 	require.Greater(t, chosen.Values[len(chosen.Values)-1], 1e-3, "the noise is not that of the outlier")

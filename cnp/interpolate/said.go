@@ -24,9 +24,11 @@ func (in *Interpolation) Reports() map[string]krige.Report {
 	return out
 }
 
-// Said is what there is to say of the fits, and of a cross-validation that is not nil: lines under their names, notes, and cautions, which
-// are notes that nobody should miss.
+// Said is what there is to say of the task, of the fits, and of a cross-validation that is not nil: lines under their names, notes, and
+// cautions, which are notes that nobody should miss.
 func (in *Interpolation) Said(v *Validation) (lines [][2]string, notes, cautions []string) {
+	cautions = in.followed(in.Task.Doubts()) // with what the check says they explain, which comes next
+	extra := slices.DeleteFunc(in.followed(in.Extra()), func(note string) bool { return slices.Contains(cautions, note) })
 	for c, name := range in.Names() {
 		if in.Missing[c] > 0 {
 			notes = append(notes, fmt.Sprintf("%s of %s without %s: no part of its context", words.Plural(in.Missing[c], "row"),
@@ -64,20 +66,15 @@ func (in *Interpolation) Said(v *Validation) (lines [][2]string, notes, cautions
 			lines = append(lines, [2]string{"", line})
 		}
 	}
-	return lines, notes, cautions
+	return lines, append(notes, extra...), cautions
 }
 
-// Doubts is that of the task, without advice that is followed already.
-func (in *Interpolation) Doubts() []string { return in.followed(in.Task.Doubts()) }
-
-// Extra is that of the task, without advice that is followed already.
-func (in *Interpolation) Extra() []string { return in.followed(in.Task.Extra()) }
-
+// followed returns notes of the task without advice that is followed already.
 func (in *Interpolation) followed(notes []string) []string {
-	if len(in.Models) == 0 || !in.Models[0].Options().Robust {
-		return notes
-	}
 	out := slices.Clone(notes)
+	if len(in.Models) == 0 || !in.Models[0].Options().Robust {
+		return out
+	}
 	for i, note := range out {
 		out[i] = strings.Replace(note, ", or --robust without a model", "", 1)
 	}
