@@ -42,6 +42,7 @@ type KDTree[T Float] struct {
 	coord          []T     // [dim, n] in tree order
 	index          []int32 // [n] the point at each stored position
 	box            []T     // [nodes, dim, 2] least and greatest coordinate
+	first          []int32 // [nodes] the lowest number of a point
 }
 
 // Layout says where the coordinates of points lie in a slice x: coordinate a of point i is x[i*Stride + a*AxisStride]. Rows one

@@ -108,7 +108,23 @@ func (t *KDTree[T]) build(points []T, l Layout) error {
 		}
 	})
 	t.coord = b.x[: t.dim*n : t.dim*n]
+	if n > 0 {
+		t.numberNodes()
+	}
 	return nil
+}
+
+// numberNodes finds the lowest number of a point in every node.
+func (t *KDTree[T]) numberNodes() {
+	t.first = make([]int32, 2<<t.levels-1)
+	leaves := 1<<t.levels - 1
+	for k := range leaves + 1 {
+		lo, hi := t.span(t.levels, k)
+		t.first[leaves+k] = slices.Min(t.index[lo:hi])
+	}
+	for node := leaves - 1; node >= 0; node-- {
+		t.first[node] = min(t.first[2*node+1], t.first[2*node+2])
+	}
 }
 
 // copyPoints sets columns lo to hi: coordinates, and numbers.

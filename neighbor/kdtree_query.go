@@ -172,8 +172,12 @@ func (t *KDTree[T]) KNearestWithin(index []int32, dist2 []T, center []T, k int, 
 // descend offers to best every point below node that can still be among the nearest and is nearer than radius2 (any point, if
 // that is +Inf). bound is a lower bound of the squared distances of these points.
 func (t *KDTree[T]) descend(best *nearest, c *[maxTreeDim]T, node int, bound, radius2 T) {
-	// A bound equal to the worst distance is still good enough: a lower index wins a tie.
-	if best.k == 0 || (best.full() && float64(bound) > best.dist[0]) || (bound >= radius2 && !math.IsInf(float64(radius2), 1)) {
+	if best.k == 0 || (bound >= radius2 && !math.IsInf(float64(radius2), 1)) {
+		return
+	}
+	// A bound equal to the worst distance is good enough only for lower indices, which win a tie. Without this a query among many
+	// equal points would look at all of them.
+	if best.full() && (float64(bound) > best.dist[0] || (float64(bound) == best.dist[0] && t.first[node] > best.index[0])) {
 		return
 	}
 	if first := 1<<t.levels - 1; node >= first {
@@ -187,7 +191,7 @@ func (t *KDTree[T]) descend(best *nearest, c *[maxTreeDim]T, node int, bound, ra
 	}
 	l, r := 2*node+1, 2*node+2
 	bl, br := t.bound2(l, c), t.bound2(r, c)
-	if br < bl {
+	if br < bl || (br == bl && t.first[r] < t.first[l]) {
 		l, r, bl, br = r, l, br, bl
 	}
 	t.descend(best, c, l, bl, radius2)

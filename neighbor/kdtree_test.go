@@ -182,6 +182,28 @@ func TestTreeSeam(t *testing.T) {
 	}
 }
 
+// Among equal points the lowest numbers are nearest, and a search looks at no leaf without them: the coordinates in other leaves, set to
+// those of the center behind the tree's back, do not matter.
+func TestTreeEqualPoints(t *testing.T) {
+	const n, dim = 1000, 3
+	x := make([]float64, n*dim)
+	for i := range x {
+		x[i] = 1
+	}
+	tree, err := NewTree(x, dim, nil)
+	require.NoError(t, err)
+	for k := range 1 << tree.levels {
+		if lo, hi := tree.span(tree.levels, k); !slices.Contains(tree.index[lo:hi], 0) {
+			for axis := range dim {
+				clear(tree.coord[axis*n+lo : axis*n+hi])
+			}
+		}
+	}
+	index, dist2 := tree.KNearest(make([]float64, dim), 1)
+	assert.Equal(t, []int32{0}, index)
+	assert.Equal(t, []float64{dim}, dist2)
+}
+
 func TestTreeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name    string

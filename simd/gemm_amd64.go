@@ -158,6 +158,11 @@ const (
 )
 
 func gemmF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+	if ldb == 1 && isColumn(ldc, n, k) {
+		gemvScale(c[:m], beta)
+		gemvF32(c[:m], a, lda, b[:k], alpha, m, k)
+		return
+	}
 	gemmPlain(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
 }
 
@@ -166,10 +171,20 @@ func gemmTNF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int,
 }
 
 func gemmNTF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+	if isColumn(ldc, n, k) {
+		gemvScale(c[:m], beta)
+		gemvF32(c[:m], a, lda, b[:k], alpha, m, k)
+		return
+	}
 	gemmNT(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
 }
 
 func gemmF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, alpha, beta float64, m, n, k int) {
+	if ldb == 1 && isColumn(ldc, n, k) {
+		gemvScale(c[:m], beta)
+		gemvF64(c[:m], a, lda, b[:k], alpha, m, k)
+		return
+	}
 	gemmPlain(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
 }
 
@@ -178,8 +193,17 @@ func gemmTNF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int,
 }
 
 func gemmNTF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, alpha, beta float64, m, n, k int) {
+	if isColumn(ldc, n, k) {
+		gemvScale(c[:m], beta)
+		gemvF64(c[:m], a, lda, b[:k], alpha, m, k)
+		return
+	}
 	gemmNT(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
 }
+
+// isColumn reports whether C is a column that is computed as a vector: in strips, one lane of each vector would count. The number of its
+// rows must not matter, as it must not change a row's bits.
+func isColumn(ldc, n, k int) bool { return n == 1 && ldc == 1 && k > 0 && level != Generic }
 
 func gemmPlain[T Float](c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int) {
 	if level == Generic || m == 0 || n == 0 || k == 0 {
@@ -198,6 +222,9 @@ func gemmTN[T Float](c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta
 	}
 	gemmRace(c, ldc, m, n, a, lda, k, m, b, ldb, k, n)
 	p := gemmProduct[T]{c, ldc, a, 1, lda, b, ldb, 1, alpha, m, n, k, false}
+	if n == 1 && ldb == 1 && ldc == 1 && alpha == 1 { // the row bᵀ·A has the same bits, and fills the vectors
+		p = gemmProduct[T]{c, m, b, k, 1, a, lda, 1, alpha, 1, m, k, false}
+	}
 	p.run(beta)
 }
 

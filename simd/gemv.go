@@ -25,7 +25,8 @@ func GemvF64(y, a []float64, lda int, x []float64, alpha, beta float64, m, n int
 }
 
 // GemvTF32 computes y = alpha·Aᵀ·x + beta·y: a sum of the rows of A, weighted by x. A is [m, n] with rows lda ≥ n apart, x [m], y [n];
-// otherwise it is like GemvF32, with sums of m terms. An element depends on its column alone.
+// otherwise it is like GemvF32, with sums of m terms. An element depends on its column alone. What stands between the rows of A does not
+// matter, but may be read.
 func GemvTF32(y, a []float32, lda int, x []float32, alpha, beta float32, m, n int) {
 	checkGemv("GemvTF32", len(y), n, len(a), lda, len(x), m, m, n)
 	gemvScale(y, beta)

@@ -89,3 +89,27 @@ func addRows4[T Float](y, a []T, lda int, w *[4]T) {
 		addRows4F64AVX2((*float64)(to), (*float64)(from), lda*size, (*float64)(by), len(y))
 	}
 }
+
+// A tall matrix of few columns is multiplied from the left as a product with one row: it has the same bits and keeps the sums in
+// registers, where gemvTRows loads and stores them for every four rows. On a Zen 3 it takes a third to four fifths of the time from
+// gemvTall rows on and up to gemvNarrow columns.
+const (
+	gemvTall   = 64
+	gemvNarrow = 128
+)
+
+func gemvTF32(y, a []float32, lda int, x []float32, alpha float32, m, n int) {
+	gemvT(y, a, lda, x, alpha, m, n)
+}
+
+func gemvTF64(y, a []float64, lda int, x []float64, alpha float64, m, n int) {
+	gemvT(y, a, lda, x, alpha, m, n)
+}
+
+func gemvT[T Float](y, a []T, lda int, x []T, alpha T, m, n int) {
+	if level != Generic && alpha == 1 && m >= gemvTall && n <= gemvNarrow {
+		gemmPlain(y, n, x, m, a, lda, 1, 1, 1, n, m)
+		return
+	}
+	gemvTRows(y, a, lda, x, alpha, m, n)
+}

@@ -44,3 +44,11 @@ func addRows4[T Float](y, a []T, lda int, w *[4]T) {
 		addRows4F64NEON((*float64)(to), (*float64)(from), lda*size, (*float64)(by), len(y))
 	}
 }
+
+func gemvTF32(y, a []float32, lda int, x []float32, alpha float32, m, n int) {
+	gemvTRows(y, a, lda, x, alpha, m, n)
+}
+
+func gemvTF64(y, a []float64, lda int, x []float64, alpha float64, m, n int) {
+	gemvTRows(y, a, lda, x, alpha, m, n)
+}

@@ -5,13 +5,6 @@ package simd
 // gemvColumns is how many columns gemvTRows takes at a time: the sums stay in the first-level cache.
 const gemvColumns = 2048
 
-func gemvTF32(y, a []float32, lda int, x []float32, alpha float32, m, n int) {
-	gemvTRows(y, a, lda, x, alpha, m, n)
-}
-func gemvTF64(y, a []float64, lda int, x []float64, alpha float64, m, n int) {
-	gemvTRows(y, a, lda, x, alpha, m, n)
-}
-
 // gemvTRows adds alpha·Aᵀ·x to y, four rows of A at a time. Rows that are left over are added one by one, in the same order.
 func gemvTRows[T Float](y, a []T, lda int, x []T, alpha T, m, n int) {
 	if level == Generic {

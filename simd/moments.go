@@ -6,7 +6,7 @@ import "fmt"
 //
 //	mean[j] = Σ_i weight[i]·x[i, j] / total,  variance[j] = Σ_i weight[i]·(x[i, j] - mean[j])² / total
 //
-// The variance is the biased one; times total/(total-1) it is the unbiased one.
+// The variance is the biased one; times total/(total-1) it is the unbiased one. With c = 1 they are the mean and variance of a vector.
 //
 //   - Shape: x is [rows, c], mean and variance have c elements, weight one per row; nil means that every row counts once.
 //   - Errors: panics if a length does not match, c is negative, or a weight is negative. Rows of weight 0 are not read, so that

@@ -56,15 +56,49 @@ func weightedMoments[T Float](mean, variance []float64, x []T, weight []int32, c
 	return total
 }
 
-// momentsPasses adds up one of the two sums, by blocks of columns and pieces of rows.
+// momentsPasses adds up one of the two sums. Rows that all count once and fill half of the vectors of a block or less are taken several at a
+// time, as one row of as many columns.
 func momentsPasses[T Float](sum, center []float64, x []T, weight []int32, c int, squares bool) {
-	lanes, most, double := 8, 4, unsafe.Sizeof(x[0]) == 8
+	lanes, most := momentsVectors[T]()
+	if wide := lanes * most / c * c; weight == nil && wide > c && len(x) >= 2*wide {
+		whole := len(x) / wide * wide
+		momentsTogether(sum, center, x[:whole], c, wide, squares)
+		x = x[whole:]
+	}
+	momentsBlocks(sum, center, x, weight, c, squares)
+}
+
+// momentsTogether takes rows of c columns as rows of as many as wide.
+func momentsTogether[T Float](sum, center []float64, x []T, c, wide int, squares bool) {
+	var sums, centers [momentsColumns]float64
+	for j := range wide {
+		centers[j] = center[j%c]
+	}
+	momentsBlocks(sums[:wide], centers[:wide], x, nil, wide, squares)
+	for j, s := range sums[:wide] {
+		sum[j%c] += s
+	}
+}
+
+// momentsColumns is the largest number of columns of a block.
+const momentsColumns = 32
+
+// momentsVectors returns the width of a vector and how many the largest block has.
+func momentsVectors[T Float]() (lanes, most int) {
+	lanes, most = 8, 4
 	if level == AVX2 {
 		lanes, most = 4, 8
 	}
-	if double {
+	if unsafe.Sizeof(T(0)) == 8 {
 		most = 2
 	}
+	return lanes, most
+}
+
+// momentsBlocks goes by blocks of columns and pieces of rows.
+func momentsBlocks[T Float](sum, center []float64, x []T, weight []int32, c int, squares bool) {
+	lanes, most := momentsVectors[T]()
+	double := unsafe.Sizeof(T(0)) == 8
 	rows := len(x) / c
 	piece := max(1, momentsPiece/c)
 	for lo := 0; lo < rows; lo += piece {

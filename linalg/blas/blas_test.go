@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/lapack/testlapack"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -470,4 +472,17 @@ func farVectors[T simd.Float](t *testing.T, b routines[T]) {
 			require.PanicsWithValue(t, message, f, "%s of %d elements, increment %d", name, far.n, far.inc)
 		}
 	}
+}
+
+// TestGemmOneRow wants the bits of simd.GemvF64 from a product of one row and a transposed matrix, whichever way the row lies.
+func TestGemmOneRow(t *testing.T) {
+	rng := testkit.Rand(91)
+	const n, k = 1001, 200
+	row, b, want := testkit.Normal[float64](rng, k), testkit.Normal[float64](rng, n*k), make([]float64, n)
+	simd.GemvF64(want, b, k, row, 0.7, 0, n, k)
+	got := make([]float64, n)
+	Implementation{}.Dgemm(blas.NoTrans, blas.Trans, 1, n, k, 0.7, row, k, b, k, 0, got, n)
+	require.True(t, slices.Equal(want, got))
+	Implementation{}.Dgemm(blas.Trans, blas.Trans, 1, n, k, 0.7, row, 1, b, k, 0, got, n)
+	require.True(t, slices.Equal(want, got))
 }

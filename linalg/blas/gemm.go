@@ -60,11 +60,16 @@ func isGemm[T simd.Float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, ld
 // gemm is C = alpha·op(A)·op(B) + beta·C for sizes above 0, piece by piece.
 func gemm[T simd.Float](tA, tB bool, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
 	if tA && tB {
-		// There is no kernel for both: B is turned over.
-		turned, back := rent[T](k * n)
-		transpose(turned, n, b, ldb, n, k)
-		b, ldb, tB = turned, n, false
+		// There is no kernel for both: the smaller one is turned over.
+		turned, back := rent[T](k * min(m, n))
 		defer giveBack(back)
+		if m < n {
+			transpose(turned, k, a, lda, k, m)
+			a, lda, tA = turned, k, false
+		} else {
+			transpose(turned, n, b, ldb, n, k)
+			b, ldb, tB = turned, n, false
+		}
 	}
 	rows, columns := cut(m, n, float64(m)*float64(n)*float64(k))
 	if rows >= m && columns >= n {
@@ -88,6 +93,8 @@ func gemm[T simd.Float](tA, tB bool, m, n, k int, alpha T, a []T, lda int, b []T
 // gemmPiece is gemm on one goroutine; not both factors are transposed.
 func gemmPiece[T simd.Float](tA, tB bool, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
 	switch {
+	case tB && m == 1: // without a copy of B; a piece's rows follow from the sizes, so this does
+		simd.Gemv(c[:n], b, ldb, a[:k], alpha, beta, n, k)
 	case tA:
 		simd.GemmTN(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
 	case tB:
