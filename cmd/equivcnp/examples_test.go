@@ -123,7 +123,10 @@ func (b *bench) example(args []string) {
 	for i := range args {
 		switch args[i] {
 		case "--digits":
-			if name == "select" {
+			switch name {
+			case "calibrate":
+				args = append(args, "--size", "16")
+			case "select":
 				args = append(args, "--size", "10", "--width", "8")
 			}
 		case "--budget": // "--steps" instead

@@ -28,18 +28,47 @@ const pathWaves = 1536
 // quadratic, and of the number of a season's harmonics. Each is drawn as often as it stands here; the second half are the wide ones.
 var (
 	wideNormal   = []float64{1, 1, 3, 6}
-	wideRational = []float64{1, 1, 2, 4}
+	wideRational = newWidened(1, []float64{1, 1, 2, 4})
 	wideSeason   = []float64{1, 1, 2, 4}
-	wideMatern   = map[shape][]float64{matern12: octaves(12), matern32: octaves(8), matern52: octaves(6)}
+	wideMatern   = [...]*widened{matern12: octaves(1, 12), matern32: octaves(3, 8), matern52: octaves(5, 6)}
 )
 
-// octaves are factors of the chi-squared variable that a Matérn covariance mixes squared exponentials by: half of them 1, and the others
-// fall to 4^-n, which doubles the frequency n times.
-func octaves(n int) (out []float64) {
+// octaves are factors of the chi-squared variable, of so many degrees of freedom, that a Matérn covariance mixes squared exponentials by:
+// half of them 1, and the others fall to 4^-n, which doubles the frequency n times.
+func octaves(degrees, n int) *widened {
+	var stretches []float64
 	for k := range n {
-		out = append(out, 1, math.Pow(4, -float64(k+1)))
+		stretches = append(stretches, 1, math.Pow(4, -float64(k+1)))
 	}
-	return out
+	return newWidened(float64(degrees)/2, stretches)
+}
+
+// widened is a gamma distribution among stretched copies of it, all as likely. The first of the stretches is 1.
+type widened struct{ stretches, power, rate []float64 } // power[i] and rate[i] are s^-shape and 1/s - 1 of stretch s
+
+func newWidened(shape float64, stretches []float64) *widened {
+	w := &widened{stretches: stretches}
+	for _, s := range stretches {
+		w.power, w.rate = append(w.power, math.Pow(s, -shape)), append(w.rate, 1/s-1)
+	}
+	return w
+}
+
+// stretch draws one of the stretches.
+func (w *widened) stretch(rng *rand.Rand) float64 { return w.stretches[rng.IntN(len(w.stretches))] }
+
+// unlikely is the density of the gamma distribution at x over that of the mixture.
+func (w *widened) unlikely(x float64) float64 {
+	var sum float64
+	for i, rate := range w.rate {
+		switch e := x * rate; {
+		case rate == 0:
+			sum++
+		case e < 64: // more than that is lost beside 1
+			sum += w.power[i] * math.Exp(-e)
+		}
+	}
+	return float64(len(w.rate)) / sum
 }
 
 // newPath draws a path of a kernel of d coordinates. root is metricRoot of its member.
@@ -51,7 +80,7 @@ func newPath(k *kernel, root []float64, d int, rng *rand.Rand) *path {
 	each := pathWaves / terms
 	n := each * terms
 	f := &path{frequency: make([]float64, d*n), cos: make([]float64, n), sin: make([]float64, n), slope: make([]float64, d)}
-	z := make([]float64, d)
+	z, wide := make([]float64, d), newWidened(float64(d)/2, wideNormal)
 	for i := range n {
 		var square, scale float64 // of the amplitudes, of the normal numbers
 		if q := i / each; q < len(k.parts) {
@@ -59,7 +88,7 @@ func newPath(k *kernel, root []float64, d int, rng *rand.Rand) *path {
 		} else {
 			scale, square = k.season.decay, k.season.variance
 		}
-		square *= normals(z, rng) / float64(each)
+		square *= wide.normals(z, rng) / float64(each)
 		switch {
 		case i/each == len(k.parts):
 			multiple, ratio := harmonic(k.season.width, rng)
@@ -86,24 +115,15 @@ func newPath(k *kernel, root []float64, d int, rng *rand.Rand) *path {
 	return f
 }
 
-// unlikely is the density of a gamma distribution of this shape at x over that of the mixture of its stretched copies.
-func unlikely(x, shape float64, stretches []float64) float64 {
-	var sum float64
-	for _, s := range stretches {
-		sum += math.Pow(s, -shape) * math.Exp(-x*(1/s-1))
-	}
-	return float64(len(stretches)) / sum
-}
-
 // normals draws normal numbers, some of them wide. ratio is their density over the one that they are drawn from.
-func normals(z []float64, rng *rand.Rand) (ratio float64) {
-	scale := math.Sqrt(wideNormal[rng.IntN(len(wideNormal))])
+func (w *widened) normals(z []float64, rng *rand.Rand) (ratio float64) {
+	scale := math.Sqrt(w.stretch(rng))
 	var square float64
 	for i := range z {
 		z[i] = scale * rng.NormFloat64()
 		square += z[i] * z[i]
 	}
-	return unlikely(square/2, float64(len(z))/2, wideNormal)
+	return w.unlikely(square / 2)
 }
 
 // frequency draws the scale of a normal frequency, of which a part of the covariance is a mixture, and the variance of waves of it.
@@ -112,20 +132,19 @@ func (p *part) frequency(rng *rand.Rand) (scale, variance float64) {
 	case squared:
 		return p.inverse, p.variance
 	case rational:
-		s := wideRational[rng.IntN(len(wideRational))]
-		x := s * rng.ExpFloat64()
-		return p.inverse * math.Sqrt(x), p.variance * unlikely(x, 1, wideRational)
+		x := wideRational.stretch(rng) * rng.ExpFloat64()
+		return p.inverse * math.Sqrt(x), p.variance * wideRational.unlikely(x)
 	}
 	degrees := int([...]float64{0, 1, 3, 5}[p.shape])
-	stretches := wideMatern[p.shape]
-	s := stretches[rng.IntN(len(stretches))]
+	wide := wideMatern[p.shape]
+	s := wide.stretch(rng)
 	var x float64
 	for range degrees {
 		v := rng.NormFloat64()
 		x += v * v
 	}
 	x = max(s*x, 1e-30)
-	return p.inverse * math.Sqrt(float64(degrees)/x), p.variance * unlikely(x/2, float64(degrees)/2, stretches)
+	return p.inverse * math.Sqrt(float64(degrees)/x), p.variance * wide.unlikely(x/2)
 }
 
 // harmonic draws the multiple of a season's frequency: exp(width (cos φ - 1)) is the characteristic function of the difference of two

@@ -138,14 +138,13 @@ func (m *Model) mixtureMoments(t *testing.T, at []float64) (mean, cov []float64)
 				dense[i*size+i] -= k.noise // functions have none
 			}
 		}
-		for i := range nt {
-			for j := range nt {
-				var sum float64
-				for p, e := range errs[i*size : (i+1)*size] {
-					if e != 0 {
-						sum += e * dot(dense[p*size:(p+1)*size], errs[j*size:(j+1)*size], size)
-					}
-				}
+		with := make([]float64, size) // covariances of all values with an error
+		for j := range nt {
+			for p := range with {
+				with[p] = dot(dense[p*size:(p+1)*size], errs[j*size:(j+1)*size], size)
+			}
+			for i := range nt {
+				sum := dot(errs[i*size:(i+1)*size], with, size)
 				cov[i*nt+j] += b.weight / total * (b.variance*sum + mu[i]*mu[j])
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // waveValues is how many values of a table its wave is found from, at most, where predictions of others are asked for. A part of a
@@ -56,6 +58,8 @@ type waveSampler struct {
 	crest  float64 // where the waveform's first harmonic has its maximum
 	row    []float64
 	noise  []float64
+	seen   []waveFit
+	odds   []float64 // [values]
 	all    []*particle
 	spare  *particle
 	logZ   float64 // the logarithm of the evidence: of the density of the table's values
@@ -129,6 +133,9 @@ func (s *waveSampler) setPrior(a *particle) {
 	}
 }
 
+// waveFit is what a particle says of one value: the waveform and its slope there, and the residual.
+type waveFit struct{ g, slope, r float64 }
+
 // mostRare is the logarithm of the ratio of densities beyond which a residual is one of the rare ones.
 const mostRare = 30
 
@@ -143,15 +150,20 @@ func (s *waveSampler) look(a *particle, metric bool) {
 	in, ib := 1/narrow, 1/broad
 	ratio := s.w.rare / (1 - s.w.rare) * math.Sqrt(narrow/broad)
 	logRatio := math.Log(ratio)
-	sum, product := 0.0, 1.0
+	s.seen, s.odds = s.seen[:0], s.odds[:0]
 	for i, y := range s.t.y {
-		x := s.t.x[i*d : (i+1)*d]
-		g, slope := s.w.forms[s.blur].at(s.phase(a, x))
+		g, slope := s.w.forms[s.blur].at(s.phase(a, s.t.x[i*d:(i+1)*d]))
 		r := y - level - gain*g
+		s.seen, s.odds = append(s.seen, waveFit{g, slope, r}), append(s.odds, min(0.5*r*r*(in-ib), mostRare))
+	}
+	simd.ExpF64(s.odds, s.odds)
+	sum, product := 0.0, 1.0
+	for i, fit := range s.seen {
+		x, g, slope, r := s.t.x[i*d:(i+1)*d], fit.g, fit.slope, fit.r
 		r2 := 0.5 * r * r
 		usual := 0.0
 		if q := r2 * (in - ib); q < mostRare {
-			t := 1 + ratio*math.Exp(q)
+			t := 1 + ratio*s.odds[i]
 			usual = 1 / t
 			sum -= r2 * in
 			if product *= t; product > 1e200 {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // Settings of importance sampling.
@@ -245,6 +247,7 @@ type waveStudents struct {
 	constant float64
 	z        []float64
 	logs     []float64
+	heights  []float64 // what is beside logs
 }
 
 func (s *waveSampler) newStudents(centres []*particle) *waveStudents {
@@ -295,7 +298,7 @@ func (q *waveStudents) draw(a *particle, k int) {
 // logDensity is the logarithm of the density of a particle.
 func (q *waveStudents) logDensity(a *particle) float64 {
 	p, phase := len(q.z), q.s.w.dim
-	q.logs = q.logs[:0]
+	q.logs, q.heights = q.logs[:0], q.heights[:0]
 	for k, c := range q.centres {
 		for i, v := range a.theta {
 			q.z[i] = v - c.theta[i]
@@ -315,8 +318,12 @@ func (q *waveStudents) logDensity(a *particle) float64 {
 				}
 				square += v * v
 			}
-			q.logs = append(q.logs, c.logdet/2-0.5*(weighFreedom+float64(p))*math.Log1p(square/weighFreedom))
+			q.logs, q.heights = append(q.logs, 1+square/weighFreedom), append(q.heights, c.logdet/2)
 		}
+	}
+	simd.LogF64(q.logs, q.logs)
+	for i, v := range q.logs {
+		q.logs[i] = q.heights[i] - 0.5*(weighFreedom+float64(p))*v
 	}
 	return q.constant + logMean(q.logs) + math.Log(float64(len(q.logs)))
 }
