@@ -138,6 +138,18 @@ func refSwishGradDD(x float64) testkit.Scaled {
 	return s.Ldexp(s.E).Mul(testkit.Wide(1).Add(r.Ldexp(r.E).Mul(testkit.Wide(x)))).Plain()
 }
 
+// refGELUGradDD is Φ(x) + x·φ(x).
+func refGELUGradDD(x float64) testkit.Scaled {
+	if math.Abs(x) > 40 {
+		return testkit.Wide(max(math.Copysign(1, x), 0)).Plain()
+	}
+	z := testkit.Wide(-x).Div(testkit.Wide(2).Sqrt())
+	square := testkit.Product(x, x)
+	e, c := testkit.ExpDD(square.Div(testkit.Wide(-2))), testkit.ErfcDD(z)
+	density := e.Times(x / math.Sqrt(2*math.Pi)) // whose relative error of 1e-16 is small beside what is allowed
+	return c.Ldexp(c.E - 1).Add(density.Ldexp(density.E)).Plain()
+}
+
 // exact is the reference of an operation that is rounded once: in float64 the operation itself.
 func exact(f func(x, y float64) float64) func(x, y float64) testkit.Scaled {
 	return func(x, y float64) testkit.Scaled { return testkit.Wide(f(x, y)).Plain() }
@@ -205,6 +217,22 @@ var trialCases = func() []trialCase {
 			}
 			return x + 0.5
 		}), 4, 4, func(_, eps float64) float64 { return eps }, anyArgs},
+		{"gelu'", derivative(GELUGradF32), derivative(GELUGradF64), ref1(refGELUGradDD), plain1(func(x float64) float64 {
+			switch {
+			case x > 0:
+				return 1
+			case x < 0:
+				return 0
+			}
+			return x + 0.5
+		}), 4, 4, func(_, eps float64) float64 { return eps }, anyArgs},
+		{"tanh'", derivative(TanhGradF32), derivative(TanhGradF64),
+			ref1(func(y float64) testkit.Scaled {
+				if math.Abs(y) > 2 { // no tanh
+					return testkit.Wide((1 - y) * (1 + y)).Plain()
+				}
+				return testkit.Sum(1, -y).Mul(testkit.Sum(1, y)).Plain()
+			}), plain1(func(y float64) float64 { return (1 - y) * (1 + y) }), 2, 2, nil, anyArgs},
 		{"softplus'", derivative(SoftplusGradF32), derivative(SoftplusGradF64),
 			ref1(func(y float64) testkit.Scaled { e := testkit.Expm1DD(w(-y)); e.DD = e.Neg(); return e }),
 			plain1(func(y float64) float64 { return -math.Expm1(-y) }), 2, 2, nil, nonNegative},

@@ -65,6 +65,37 @@ func SoftplusGradF64(dx, dy, y []float64) {
 	softplusGradF64(dx, dy, y)
 }
 
+// TanhGradF32 sets dx[i] = dy[i]·(1 - y[i])·(1 + y[i]), the derivative of y = tanh(x). dx may be dy itself or y itself; it panics if
+// the lengths differ. The factor is within 2 ULP, also where y is next to ±1.
+func TanhGradF32(dx, dy, y []float32) {
+	checkGrad("TanhGradF32", "y", len(dx), len(dy), len(y))
+	tanhGrad(dx, dy, y)
+}
+
+// TanhGradF64 is TanhGradF32 for float64.
+func TanhGradF64(dx, dy, y []float64) {
+	checkGrad("TanhGradF64", "y", len(dx), len(dy), len(y))
+	tanhGrad(dx, dy, y)
+}
+
+// GELUGradF32 sets dx[i] = dy[i]·gelu'(x[i]) for every i, with gelu'(x) = Φ(x) + x·φ(x), where Φ and φ are the distribution function
+// and the density of the standard normal distribution.
+//
+//   - Shape: all lengths are equal; length 0 is fine.
+//   - Aliasing: dx may be dy itself or x itself.
+//   - Errors: panics if the lengths differ. NaN gives NaN; the derivative is 0 at -Inf and 1 at +Inf.
+//   - Accuracy: the derivative, which lies between -0.13 and 1.13, is within 4·eps (TestAccuracy).
+func GELUGradF32(dx, dy, x []float32) {
+	checkGrad("GELUGradF32", "x", len(dx), len(dy), len(x))
+	geluGrad(dx, dy, x)
+}
+
+// GELUGradF64 is GELUGradF32 for float64.
+func GELUGradF64(dx, dy, x []float64) {
+	checkGrad("GELUGradF64", "x", len(dx), len(dy), len(x))
+	geluGrad(dx, dy, x)
+}
+
 func checkGrad(fn, arg string, dx, dy, x int) {
 	checkLen(fn, "dx", dx, x)
 	checkLen(fn, "dy", dy, x)

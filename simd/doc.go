@@ -9,15 +9,17 @@
 //	ReLU Swish Sigmoid Softplus Tanh        activations; ...Grad: their    a layer of any network, forwards and backwards
 //	                                        gradients
 //	Sqrt Erf Expm1 Log1p Pow                more elementwise mathematics   distributions, distances
-//	Softmax LogSumExp GELU                  layers of transformers         attention, likelihoods of classes
+//	Softmax LogSumExp GELU LayerNorm        layers of transformers, and    attention, likelihoods of classes
+//	SoftmaxGrad GELUGrad LayerNormGrad      their gradients
 //	Add Sub Mul Div Min Max Abs Clip        elementwise arithmetic         residuals, weights, bounds
 //	Floor Ceil Trunc RoundToEven            rounding to whole numbers      cells of grids, quantisation
 //	Axpy Scale ScaleRows                    y+a·x, a·x, a row by its       sums of gradients, steps of solvers
 //	                                        factor
-//	Sum SumSq SumAbs Dot MinMax ArgMax      reductions, sums in float64    losses, norms, the box around a point cloud
+//	Sum SumSq SumAbs Dot MinMax             reductions, sums in float64    losses, norms, the box around a point cloud
+//	ArgMax ArgMin                           where an extreme stands        classes, nearest of all
 //	DotSingleF32                            a dot product in float32       scores of many vectors, BLAS
 //	Rotate Swap                             two vectors at once            Givens rotations in QR, SVD and eigenvalue solvers; pivoting
-//	WeightedMoments Norm NormSums NormGrad  mean, variance, normalising    batch and layer normalisation with their gradients
+//	WeightedMoments Norm NormSums NormGrad  mean, variance, normalising    batch normalisation with its gradients, standardising
 //	Gemm GemmNT GemmTN                      products of matrices           dense layers; NT and TN give the gradients to input and weights
 //	Gemv GemvT                              a matrix times a vector        a layer for one input, solvers
 //	Pack PackTransposed GemmPacked          A·B + bias, B packed once      inference: the same weights for many inputs
@@ -49,7 +51,8 @@
 //	Erf GELU Expm1 Log1p                    all, NEON: float64 all
 //	Min Max Abs Clip                        all                all
 //	Floor Ceil Trunc RoundToEven            all                all
-//	ArgMax                                  all                all
+//	ArgMax ArgMin                           all                all
+//	LayerNorm, SoftmaxGrad                  by WeightedMoments, Dot and elementwise functions, in both types
 //	Sum SumSq SumAbs Dot MinMax             all                all
 //	DotSingleF32                            all                -
 //	Rotate                                  all                all

@@ -72,6 +72,9 @@ func testActivationGrad[T Float](t *testing.T) {
 			{"relu", ReLUGrad[T], func(x float64) float64 { return max(x, 0) },
 				func(y float64) float64 { return map[bool]float64{true: 1}[y > 0] }},
 			{"sigmoid", SigmoidGrad[T], sigmoid, func(y float64) float64 { return y * (1 - y) }},
+			{"tanh", TanhGrad[T], math.Tanh, func(y float64) float64 { return 1 - y*y }},
+			{"gelu", GELUGrad[T], func(x float64) float64 { return x },
+				func(x float64) float64 { return math.Erfc(-x/math.Sqrt2)/2 + x*math.Exp(-x*x/2)/math.Sqrt(2*math.Pi) }},
 			{"softplus", SoftplusGrad[T], func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
 				func(y float64) float64 { return -math.Expm1(-y) }},
 		} {
@@ -304,7 +307,13 @@ func TestGradPanics(t *testing.T) {
 			SetConvGradParamsF32([]float64{1}, []float64{1}, x[:2], x[:1],
 				1, 2, 1, 1)
 		},
-		"simd: AdamF32: len(m) = 2, need 3": func() { AdamF32(x[:3], x[:2], x[:3], x[:3], 1, 0, 0, 1, 1) },
+		"simd: TanhGradF32: len(dx) = 3, need 4":                 func() { TanhGradF32(x[:3], x[:4], x[:4]) },
+		"simd: GELUGradF32: len(dy) = 3, need 4":                 func() { GELUGradF32(x[:4], x[:3], x[:4]) },
+		"simd: SoftmaxGradF32: len(y) = 4, need a multiple of 3": func() { SoftmaxGradF32(x[:4], x[:4], x[:4], 3) },
+		"simd: LayerNormF32: len(gain) = 2, need 3":              func() { LayerNormF32(x[:3], x[:3], x[:2], nil, 3, 0) },
+		"simd: LayerNormF32: eps = NaN, need 0 or more":          func() { LayerNormF32(x[:3], x[:3], nil, nil, 3, math.NaN()) },
+		"simd: LayerNormGradF32: len(dbias) = 2, need 3":         func() { LayerNormGradF32(x[:3], nil, x[:2], x[:3], x[:3], nil, 3, 0) },
+		"simd: AdamF32: len(m) = 2, need 3":                      func() { AdamF32(x[:3], x[:2], x[:3], x[:3], 1, 0, 0, 1, 1) },
 	} {
 		require.PanicsWithValue(t, want, f, want)
 	}
@@ -328,6 +337,10 @@ func testGradAllocationFree[T Float](t *testing.T) {
 	for name, f := range map[string]func(){
 		"SwishGrad": func() { SwishGrad(x, y, z) }, "ReLUGrad": func() { ReLUGrad(x, y, z) },
 		"SigmoidGrad": func() { SigmoidGrad(x, y, z) }, "SoftplusGrad": func() { SoftplusGrad(x, y, z) },
+		"TanhGrad": func() { TanhGrad(x, y, z) }, "GELUGrad": func() { GELUGrad(x, y, z) },
+		"SoftmaxGrad": func() { SoftmaxGrad(x, y, z, 100) }, "ArgMin": func() { ArgMin(x) },
+		"LayerNorm":      func() { LayerNorm(x, y, z[:100], u[:100], 100, 1e-5) },
+		"LayerNormGrad":  func() { LayerNormGrad(x, z[:100], u[:100], y, y, z[100:200], 100, 1e-5) },
 		"PointConvGradF": func() { PointConvGradF(x[:20], y, z, offsets, ix, ix, 10, 2) },
 		"PointConvGradW": func() { PointConvGradW(x[:4], y, z, offsets, ix, ix, 10, 2) },
 		"SetConvGrad":    func() { SetConvGrad(x, d[:150], e[:150], y, 1, 2, 1, 1) },

@@ -106,6 +106,27 @@ func SoftmaxF64(dst, x []float64, c int) {
 	softmax(dst, x, c)
 }
 
+// SoftmaxGradF32 sets every row of dx to y·(dy - Σ y·dy), the gradient of y = softmax(x) where dy is that of its result.
+//
+//   - Shape: dx, dy and y are [rows, c].
+//   - Aliasing: dx may be dy itself or y itself.
+//   - Errors: panics if a length does not match.
+//   - Accuracy: within 3·eps·y·(|dy| + |Σ y·dy|) of the exact value for the given y (TestSoftmaxGrad).
+func SoftmaxGradF32(dx, dy, y []float32, c int) {
+	checkGrad("SoftmaxGradF32", "y", len(dx), len(dy), len(y))
+	checkSize("SoftmaxGradF32", "c", c)
+	checkRows("SoftmaxGradF32", "y", len(y), c)
+	softmaxGrad(dx, dy, y, c)
+}
+
+// SoftmaxGradF64 is SoftmaxGradF32 for float64, whose sums add their own error, that of DotF64.
+func SoftmaxGradF64(dx, dy, y []float64, c int) {
+	checkGrad("SoftmaxGradF64", "y", len(dx), len(dy), len(y))
+	checkSize("SoftmaxGradF64", "c", c)
+	checkRows("SoftmaxGradF64", "y", len(y), c)
+	softmaxGrad(dx, dy, y, c)
+}
+
 // LogSumExpF32 returns ln Σ exp(x[i]), without overflow on the way: -Inf for no elements, NaN if any is. The error is at most
 // 2·eps, that of the subtraction as in SoftmaxF32, and the rounding of the result to float64.
 func LogSumExpF32(x []float32) float64 { return logSumExp(x) }
@@ -122,3 +143,9 @@ func ArgMaxF32(x []float32) int {
 func ArgMaxF64(x []float64) int {
 	return argMaxF64(x)
 }
+
+// ArgMinF32 returns the index of the smallest element, the first of several: -1 for no elements, and that of the first NaN if there is any.
+func ArgMinF32(x []float32) int { return argMin(x) }
+
+// ArgMinF64 is ArgMinF32 for float64.
+func ArgMinF64(x []float64) int { return argMin(x) }

@@ -146,33 +146,6 @@ func softmaxGeneric[T Float](dst, x []T, c int) {
 	}
 }
 
-// less sets dst[i] = x[i] - a, which adding -a times 1 to x[i], rounded once, is as well. dst may be x itself.
-func less[T Float](dst, x []T, a T) {
-	copy(dst, x)
-	for len(dst) > 0 {
-		n := min(len(dst), len(ones32))
-		switch d := any(dst[:n]).(type) {
-		case []float32:
-			AxpyF32(d, float32(-a), ones32[:n])
-		case []float64:
-			AxpyF64(d, float64(-a), ones64[:n])
-		}
-		dst = dst[n:]
-	}
-}
-
-var (
-	ones32 = ones[float32]()
-	ones64 = ones[float64]()
-)
-
-func ones[T Float]() (x [512]T) {
-	for i := range x {
-		x[i] = 1
-	}
-	return x
-}
-
 func logSumExpGeneric[T Float](x []T) float64 {
 	_, most := MinMax(x)
 	if m := float64(most); len(x) == 0 || m-m != 0 {

@@ -606,6 +606,79 @@ func SoftplusGrad[T Float](dx, dy, y []T) {
 	}
 }
 
+// TanhGrad sets dx[i] = dy[i]·(1 - y[i])·(1 + y[i]); see TanhGradF32.
+func TanhGrad[T Float](dx, dy, y []T) {
+	switch dx := any(dx).(type) {
+	case []float32:
+		TanhGradF32(dx, any(dy).([]float32), any(y).([]float32))
+	case []float64:
+		TanhGradF64(dx, any(dy).([]float64), any(y).([]float64))
+	default:
+		unreachable("TanhGrad")
+	}
+}
+
+// GELUGrad sets dx[i] = dy[i]·gelu'(x[i]); see GELUGradF32.
+func GELUGrad[T Float](dx, dy, x []T) {
+	switch dx := any(dx).(type) {
+	case []float32:
+		GELUGradF32(dx, any(dy).([]float32), any(x).([]float32))
+	case []float64:
+		GELUGradF64(dx, any(dy).([]float64), any(x).([]float64))
+	default:
+		unreachable("GELUGrad")
+	}
+}
+
+// SoftmaxGrad sets every row of dx to y·(dy - Σ y·dy); see SoftmaxGradF32.
+func SoftmaxGrad[T Float](dx, dy, y []T, c int) {
+	switch dx := any(dx).(type) {
+	case []float32:
+		SoftmaxGradF32(dx, any(dy).([]float32), any(y).([]float32), c)
+	case []float64:
+		SoftmaxGradF64(dx, any(dy).([]float64), any(y).([]float64), c)
+	default:
+		unreachable("SoftmaxGrad")
+	}
+}
+
+// ArgMin returns the index of the smallest element; see ArgMinF32.
+func ArgMin[T Float](x []T) (at int) {
+	switch x := any(x).(type) {
+	case []float32:
+		return ArgMinF32(x)
+	case []float64:
+		return ArgMinF64(x)
+	default:
+		unreachable("ArgMin")
+	}
+	return
+}
+
+// LayerNorm normalises every row by its own mean and variance; see LayerNormF32.
+func LayerNorm[T Float](y, x, gain, bias []T, c int, eps float64) {
+	switch y := any(y).(type) {
+	case []float32:
+		LayerNormF32(y, any(x).([]float32), any(gain).([]float32), any(bias).([]float32), c, eps)
+	case []float64:
+		LayerNormF64(y, any(x).([]float64), any(gain).([]float64), any(bias).([]float64), c, eps)
+	default:
+		unreachable("LayerNorm")
+	}
+}
+
+// LayerNormGrad is the gradient of LayerNorm; see LayerNormGradF32.
+func LayerNormGrad[T Float](dx, dgain, dbias, dy, x, gain []T, c int, eps float64) {
+	switch dx := any(dx).(type) {
+	case []float32:
+		LayerNormGradF32(dx, any(dgain).([]float32), any(dbias).([]float32), any(dy).([]float32), any(x).([]float32), any(gain).([]float32), c, eps)
+	case []float64:
+		LayerNormGradF64(dx, any(dgain).([]float64), any(dbias).([]float64), any(dy).([]float64), any(x).([]float64), any(gain).([]float64), c, eps)
+	default:
+		unreachable("LayerNormGrad")
+	}
+}
+
 // PointConvGradF is the gradient of PointConv to its features; see PointConvGradFF32.
 func PointConvGradF[T Float](df, dp, w []T, offsets []int, index, pose []int32, ci, cm int) {
 	switch df := any(df).(type) {
