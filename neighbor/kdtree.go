@@ -109,7 +109,7 @@ func newTree[T Float](op string, points []T, l Layout, periods []T) (*KDTree[T],
 		}
 		for axis, p := range periods {
 			if !(p >= 0) || math.IsInf(float64(p), 0) {
-				return nil, fmt.Errorf("neighbor: %s: %w: period %d = %g", op, ErrOption, axis, p)
+				return nil, fmt.Errorf("neighbor: %s: %w: period %d = %g, need a length, or 0 for none", op, ErrOption, axis, p)
 			}
 			if p > 0 && t.wrapped == nil {
 				t.wrapped = make([]T, t.dim)

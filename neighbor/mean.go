@@ -24,7 +24,7 @@ func (t *KDTree[T]) RadiusForMean(mean, tolerance float64) (radius2 T, err error
 		return 0, fmt.Errorf("neighbor: KDTree.RadiusForMean: %w: mean = %g, need more than 0 and at most %d", ErrOption, mean, t.n)
 	}
 	if !(tolerance >= 0) {
-		return 0, fmt.Errorf("neighbor: KDTree.RadiusForMean: %w: tolerance = %g", ErrOption, tolerance)
+		return 0, fmt.Errorf("neighbor: KDTree.RadiusForMean: %w: tolerance = %g, need 0 or more", ErrOption, tolerance)
 	}
 	// Equal steps in tree order are spread over the cloud.
 	m := min(t.n, meanQueries, max(64, int(meanPairs/mean)))
