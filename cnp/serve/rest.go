@@ -96,8 +96,11 @@ func (s *Server) restInfer(w http.ResponseWriter, r *http.Request) {
 // restRun reads a request and has it answered.
 func (s *Server) restRun(w http.ResponseWriter, r *http.Request, res *reservation) (*job, *request, error) {
 	m, err := s.find(r.PathValue("model"), r.PathValue("version"))
-	if err == nil && r.ContentLength >= 0 && r.ContentLength <= unread {
-		if err := s.queue.full(m, clientIn(r.Context())); err != nil {
+	if r.ContentLength >= 0 && r.ContentLength <= unread {
+		if err == nil {
+			err = s.queue.full(m, clientIn(r.Context()))
+		}
+		if err != nil {
 			newUpload(w, r, 0).abandon()
 			return nil, nil, err
 		}

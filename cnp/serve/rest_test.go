@@ -64,6 +64,18 @@ func TestMetadata(t *testing.T) {
 		w.Body.String())
 	require.Equal(t, 200, do(s, "GET", "/", nil, nil).Code)
 	require.Contains(t, do(s, "GET", "/metrics", nil, nil).Body.String(), "equivcnp_models 2")
+	for _, body := range []string{"", "{", "{}"} { // which model it is for is known before what it says
+		require.Equal(t, 404, do(s, "POST", "/v2/models/no/infer", nil, []byte(body)).Code, "%q", body)
+	}
+}
+
+// TestCountersBeginAtZero: whoever watches a counter's increase sees the first event as well.
+func TestCountersBeginAtZero(t *testing.T) {
+	text := do(newServer(t, nil), "GET", "/metrics", nil, nil).Body.String()
+	for _, reason := range []string{"queue", "deadline", "bytes", "share", "memory", "size", "connections", "token"} {
+		require.Contains(t, text, fmt.Sprintf("equivcnp_refused_total{reason=%q} 0\n", reason))
+	}
+	require.Contains(t, text, `equivcnp_model_loads_total{outcome="failed"} 0`)
 }
 
 // TestInferJSON: an answer has the bits of the library's prediction, the id, and the names of the model.
