@@ -192,11 +192,12 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, res *reservati
 	return rest, nil
 }
 
-// slow is what a request is told whose body or message could not be read in time. What else goes wrong is for the log.
+// slow is what a request is told whose body or message could not be read in time, or, as a mistake of its own, whose body is broken: 408
+// would have clients send it again. Of a connection that is gone nobody is told; it is for the log.
 func slow(what string, err error) *failure {
 	f := &failure{status: http.StatusRequestTimeout, code: connect.CodeCanceled, text: "the " + what + " came too slowly"}
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
-		f.text = "the " + what + " could not be read: " + err.Error()
+		f.status, f.text = http.StatusBadRequest, "the "+what+" could not be read: "+err.Error()
 	}
 	return f
 }
