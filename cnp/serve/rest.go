@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"connectrpc.com/connect"
@@ -216,15 +217,20 @@ func unreadable(err error) error {
 // jsonGrowth is how many more bytes a byte of JSON takes on its way to a tensor: it is copied once, and "1," becomes eight.
 const jsonGrowth = 5
 
+// notJSON is what an error of package json means for its request.
+func notJSON(err error) *failure {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) { // whose text names types of this program
+		at := strings.TrimPrefix(cmp.Or(wrong.Field, "the whole"), ".")
+		return invalid("the request is not the JSON of the protocol: %s is of type %s (byte %d)", at, wrong.Value, wrong.Offset)
+	}
+	return invalid("the request is not the JSON of the protocol: %v", err)
+}
+
 // parseHead reads the JSON of a request.
 func parseHead(head []byte) (in restRequest, err error) {
 	if err := json.Unmarshal(head, &in); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) { // whose text names types of this program
-			at := cmp.Or(wrong.Field, "the whole")
-			return in, invalid("the request is not the JSON of the protocol: %s is of type %s (byte %d)", at, wrong.Value, wrong.Offset)
-		}
-		return in, invalid("the request is not the JSON of the protocol: %v", err)
+		return in, notJSON(err)
 	}
 	if in.Inputs[maxTensors] != nil || in.Outputs[maxTensors] != nil {
 		return in, invalid("at most %d inputs and outputs are allowed", maxTensors)

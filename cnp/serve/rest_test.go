@@ -62,6 +62,9 @@ func TestMetadata(t *testing.T) {
 	require.JSONEq(t,
 		`[{"name":"digits","version":"1","state":"READY","reason":""},{"name":"rbf","version":"1","state":"READY","reason":""}]`,
 		w.Body.String())
+	w = do(s, "POST", "/v2/repository/index", nil, []byte(`{"ready": "yes"}`))
+	require.Equal(t, 400, w.Code)
+	require.Equal(t, "the request is not the JSON of the protocol: ready is of type string (byte 15)", object(t, w.Body.Bytes())["error"])
 	require.Equal(t, 200, do(s, "GET", "/", nil, nil).Code)
 	require.Contains(t, do(s, "GET", "/metrics", nil, nil).Body.String(), "equivcnp_models 2")
 	for _, body := range []string{"", "{", "{}"} { // which model it is for is known before what it says
