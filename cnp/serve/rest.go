@@ -372,8 +372,8 @@ func numbers(output string, v []float32) ([]byte, error) {
 		}
 		f := float64(x)
 		if math.IsNaN(f - f) {
-			return nil, invalid("output %q: value %d is %v, which JSON does not have: the context is near the ends of FP32; ask for binary data",
-				output, i, x)
+			return nil, invalid("output %q: value %d is %v, which JSON does not have: values of the context are near the ends of FP32; "+
+				"ask for binary data", output, i, x)
 		}
 		b = strconv.AppendFloat(b, f, 'g', -1, 32)
 	}
