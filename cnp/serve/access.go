@@ -20,6 +20,18 @@ type accessKey struct{}
 // maxID bounds the request ids that are taken from clients.
 const maxID = 128
 
+// maxLogged bounds what a client says of its request in a line of the log: a header may have 64 kB, and who collects logs splits lines
+// that are longer than 16 kB, after which they are no longer JSON.
+const maxLogged = 512
+
+// short is such a text, as far as a line has room for it.
+func short(text string) string {
+	if len(text) <= maxLogged {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxLogged], "") + "..."
+}
+
 // requestID returns the id that a client gave its request or, if it has none that can stand in a log, a new one.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
@@ -41,7 +53,7 @@ func (s *Server) accessed(next http.Handler) http.Handler {
 		start, seen := time.Now(), &statusWriter{ResponseWriter: w}
 		next.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), accessKey{}, a)))
 		client, proxy := s.from(r)
-		attrs := []any{"id", a.id, "client", client, "method", r.Method, "path", r.URL.Path, "protocol", r.Proto, "status",
+		attrs := []any{"id", a.id, "client", client, "method", short(r.Method), "path", short(r.URL.Path), "protocol", r.Proto, "status",
 			seen.status(),
 			"bytes", seen.bytes, "seconds", time.Since(start).Seconds()}
 		for _, more := range []struct{ key, value string }{{"model", a.model}, {"grpc", a.code},
@@ -49,7 +61,7 @@ func (s *Server) accessed(next http.Handler) http.Handler {
 			{"traceparent", r.Header.Get("Traceparent")},
 			{"agent", r.UserAgent()}} {
 			if more.value != "" {
-				attrs = append(attrs, more.key, more.value)
+				attrs = append(attrs, more.key, short(more.value))
 			}
 		}
 		if a.tasks > 0 {

@@ -17,6 +17,9 @@ const (
 	maxQuantiles = 1024
 )
 
+// maxSeed is the largest seed: beyond it JSON's numbers, in the hands of most who read them, are no longer all different.
+const maxSeed = 1<<53 - 1
+
 // alone is what a job wants beyond mean and standard deviation.
 type alone struct {
 	draw      *cnp.SampleOptions // nil: no samples
@@ -64,14 +67,8 @@ func askAlone(r *request, needed bool) (a *alone, err error) {
 			needed = true
 		}
 	}
-	if !asked || n == 0 {
-		if needed {
-			return a, nil
-		}
-		return nil, nil
-	}
-	opt := &cnp.SampleOptions{Samples: n}
-	seed, _, err := r.params.whole("seed", 0, 1<<53)
+	opt := &cnp.SampleOptions{Samples: n} // whose parameters are checked without samples, too
+	seed, _, err := r.params.whole("seed", 0, maxSeed)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +91,11 @@ func askAlone(r *request, needed bool) (a *alone, err error) {
 		}
 		opt.Order = cnp.Order(order)
 	}
-	a.draw = opt
+	switch {
+	case asked && n > 0:
+		a.draw = opt
+	case !needed:
+		return nil, nil
+	}
 	return a, nil
 }

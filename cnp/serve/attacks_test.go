@@ -544,6 +544,6 @@ func TestIntegers(t *testing.T) {
 			require.Equal(t, safetensors.F64, tensor.DType)
 			continue
 		}
-		require.ErrorContains(t, err, fmt.Sprintf("element 1, %q: not a number that %s holds", c.text, c.kind))
+		require.ErrorContains(t, err, fmt.Sprintf("element 1, %q: not a number that %s holds", c.text, kindOf(c.kind)))
 	}
 }

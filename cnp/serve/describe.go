@@ -164,7 +164,7 @@ func (s *Server) index(w http.ResponseWriter, r *http.Request) {
 			err = json.Unmarshal(b, &ask)
 		}
 		if err != nil {
-			writeError(w, invalid("the request is not the JSON of the protocol: %v", err))
+			writeError(w, notJSON(err))
 			return
 		}
 	}

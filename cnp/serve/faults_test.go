@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -38,6 +39,22 @@ func goroutines(t *testing.T, n int) {
 		b := make([]byte, 1<<20)
 		t.Fatalf("%d goroutines, there were %d:\n%s", runtime.NumGoroutine(), n, b[:runtime.Stack(b, true)])
 	}
+}
+
+// TestBrokenChunks: a body whose chunks cannot be read is a mistake of the client, and no slowness after which it should send it again.
+func TestBrokenChunks(t *testing.T) {
+	url, _ := listen(t, newServer(t, nil), Limits{})
+	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	require.NoError(t, err)
+	defer c.Close()
+	io.WriteString(c, "POST /v2/models/rbf/infer HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n")
+	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	require.Equal(t, 400, answer.StatusCode)
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(body), "the body could not be read")
 }
 
 // TestClientFaults: clients that vanish, send slowly, send nonsense or never read leave nothing behind, and others are answered meanwhile.

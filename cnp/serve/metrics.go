@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -34,6 +35,9 @@ type metrics struct {
 	expiry      *expiry
 }
 
+// reasons are the labels of the counter of refused requests.
+var reasons = []string{"queue", "deadline", "bytes", "share", "memory", "size", "connections", "token"}
+
 func newMetrics(opt Options) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
 	gauge := func(name, help string) prometheus.Gauge {
@@ -56,8 +60,10 @@ func newMetrics(opt Options) *metrics {
 	m.requests = counters("requests_total", "Inference requests, by model, protocol and HTTP status.", "model", "protocol", "status")
 	m.latency = prometheus.NewHistogramVec(histogram("request_seconds", "Time from a request's header to its answer.", seconds),
 		[]string{"model", "protocol"})
-	m.refused = counters("refused_total", "Requests refused, by reason: queue, deadline, bytes, share, memory, size, connections, token.",
-		"reason")
+	m.refused = counters("refused_total", "Requests refused, by reason: "+strings.Join(reasons, ", ")+".", "reason")
+	for _, reason := range reasons { // a counter that begins with its first event shows no increase
+		m.refused.WithLabelValues(reason)
+	}
 	m.waited = prometheus.NewHistogram(histogram("queue_seconds", "Time in the queue.", seconds))
 	m.batch = prometheus.NewHistogram(histogram("batch_tasks", "Tasks or images of a batch.", prometheus.ExponentialBuckets(1, 2, 9)))
 	m.waiting = gauge("queue_tasks", "Tasks and images that wait.")
@@ -68,6 +74,8 @@ func newMetrics(opt Options) *metrics {
 	m.planSeconds = prometheus.NewHistogram(histogram("plan_seconds", "Time to make a plan.", seconds))
 	m.models = gauge("models", "Models that are served.")
 	m.loads = counters("model_loads_total", "Model files read, by outcome: ok, failed.", "outcome")
+	m.loads.WithLabelValues("ok")
+	m.loads.WithLabelValues("failed")
 	m.connections = gauge("connections", "Open connections.")
 	m.expiry = newExpiry()
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "equivcnp", Name: "build_info",

@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -352,6 +353,10 @@ func TestAccess(t *testing.T) {
 	require.NotEqual(t, "two words", w.Header().Get("X-Request-Id"))
 	require.Equal(t, w.Header().Get("X-Request-Id"), last()["id"])
 	require.Equal(t, 404., last()["status"])
+	long := strings.Repeat("é", 20000) // of what may be as long as a header, a line holds the beginning
+	do(s, "GET", "/v2/"+url.PathEscape(long), map[string]string{"User-Agent": long, "Traceparent": long}, nil)
+	require.Less(t, out.Len()-bytes.LastIndexByte(out.Bytes()[:out.Len()-1], '\n'), 16<<10)
+	require.Equal(t, strings.Repeat("é", maxLogged/2)+"...", last()["agent"])
 	url, _ := listen(t, s, Limits{})
 	status, _ := rawGRPC(t, h2(t), url, nil, framed(0, 0, nil))
 	require.Equal(t, "5", status)

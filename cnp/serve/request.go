@@ -228,6 +228,16 @@ var datatypes = map[string]safetensors.DType{
 	"FP16": safetensors.F16, "BF16": safetensors.BF16, "FP32": safetensors.F32, "FP64": safetensors.F64,
 }
 
+// kindOf is the name of an element type in the protocol.
+func kindOf(d safetensors.DType) string {
+	for name, t := range datatypes {
+		if t == d {
+			return name
+		}
+	}
+	return string(d)
+}
+
 // maxRank bounds the axes of a tensor, maxTensors the inputs of a request.
 const (
 	maxRank    = 8
@@ -261,7 +271,7 @@ func newTensor(name, datatype string, shape []int64) (safetensors.Tensor, int, e
 // setRaw gives a tensor its elements as bytes.
 func setRaw(t *safetensors.Tensor, count int, data []byte) error {
 	if want := int64(count) * int64(t.DType.Size()); int64(len(data)) != want {
-		return invalid("input %.40q: %s of shape %v needs %d bytes, there are %d", t.Name, t.DType, t.Shape, want, len(data))
+		return invalid("input %.40q: %s of shape %v needs %d bytes, there are %d", t.Name, kindOf(t.DType), t.Shape, want, len(data))
 	}
 	t.Data = data
 	return nil
@@ -331,7 +341,7 @@ func setNumbers(t *safetensors.Tensor, count int, text []byte) error {
 				bits = 32
 			}
 			if v, err = strconv.ParseFloat(string(word), bits); err != nil {
-				return invalid("input %.40q: element %d, %.40q: not a number that %s holds", t.Name, n-1, word, t.DType)
+				return invalid("input %.40q: element %d, %.40q: not a number that %s holds", t.Name, n-1, word, kindOf(t.DType))
 			}
 		}
 		switch {
@@ -344,7 +354,7 @@ func setNumbers(t *safetensors.Tensor, count int, text []byte) error {
 			bools = append(bools, byte(v))
 		default:
 			if !holds(t.DType, v) {
-				return invalid("input %.40q: element %d, %.40q: not a number that %s holds", t.Name, n-1, word, t.DType)
+				return invalid("input %.40q: element %d, %.40q: not a number that %s holds", t.Name, n-1, word, kindOf(t.DType))
 			}
 			doubles = append(doubles, v)
 		}

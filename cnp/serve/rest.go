@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"connectrpc.com/connect"
@@ -97,8 +97,11 @@ func (s *Server) restInfer(w http.ResponseWriter, r *http.Request) {
 // restRun reads a request and has it answered.
 func (s *Server) restRun(w http.ResponseWriter, r *http.Request, res *reservation) (*job, *request, error) {
 	m, err := s.find(r.PathValue("model"), r.PathValue("version"))
-	if err == nil && r.ContentLength >= 0 && r.ContentLength <= unread {
-		if err := s.queue.full(m, clientIn(r.Context())); err != nil {
+	if r.ContentLength >= 0 && r.ContentLength <= unread {
+		if err == nil {
+			err = s.queue.full(m, clientIn(r.Context()))
+		}
+		if err != nil {
 			newUpload(w, r, 0).abandon()
 			return nil, nil, err
 		}
@@ -190,11 +193,12 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, res *reservati
 	return rest, nil
 }
 
-// slow is what a request is told whose body or message could not be read in time. What else goes wrong is for the log.
+// slow is what a request is told whose body or message could not be read in time, or, as a mistake of its own, whose body is broken: 408
+// would have clients send it again. Of a connection that is gone nobody is told; it is for the log.
 func slow(what string, err error) *failure {
 	f := &failure{status: http.StatusRequestTimeout, code: connect.CodeCanceled, text: "the " + what + " came too slowly"}
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
-		f.text = "the " + what + " could not be read: " + err.Error()
+		f.status, f.text = http.StatusBadRequest, "the "+what+" could not be read: "+err.Error()
 	}
 	return f
 }
@@ -213,15 +217,20 @@ func unreadable(err error) error {
 // jsonGrowth is how many more bytes a byte of JSON takes on its way to a tensor: it is copied once, and "1," becomes eight.
 const jsonGrowth = 5
 
+// notJSON is what an error of package json means for its request.
+func notJSON(err error) *failure {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) { // whose text names types of this program
+		at := strings.TrimPrefix(cmp.Or(wrong.Field, "the whole"), ".")
+		return invalid("the request is not the JSON of the protocol: %s is of type %s (byte %d)", at, wrong.Value, wrong.Offset)
+	}
+	return invalid("the request is not the JSON of the protocol: %v", err)
+}
+
 // parseHead reads the JSON of a request.
 func parseHead(head []byte) (in restRequest, err error) {
 	if err := json.Unmarshal(head, &in); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) { // whose text names types of this program
-			at := cmp.Or(wrong.Field, "the whole")
-			return in, invalid("the request is not the JSON of the protocol: %s is of type %s (byte %d)", at, wrong.Value, wrong.Offset)
-		}
-		return in, invalid("the request is not the JSON of the protocol: %v", err)
+		return in, notJSON(err)
 	}
 	if in.Inputs[maxTensors] != nil || in.Outputs[maxTensors] != nil {
 		return in, invalid("at most %d inputs and outputs are allowed", maxTensors)
@@ -363,8 +372,8 @@ func numbers(output string, v []float32) ([]byte, error) {
 		}
 		f := float64(x)
 		if math.IsNaN(f - f) {
-			return nil, &failure{status: http.StatusInternalServerError,
-				text: fmt.Sprintf("output %q: value %d is %v, which JSON does not have: ask for binary data", output, i, x)}
+			return nil, invalid("output %q: value %d is %v, which JSON does not have: values of the context are near the ends of FP32; "+
+				"ask for binary data", output, i, x)
 		}
 		b = strconv.AppendFloat(b, f, 'g', -1, 32)
 	}

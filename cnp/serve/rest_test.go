@@ -62,8 +62,23 @@ func TestMetadata(t *testing.T) {
 	require.JSONEq(t,
 		`[{"name":"digits","version":"1","state":"READY","reason":""},{"name":"rbf","version":"1","state":"READY","reason":""}]`,
 		w.Body.String())
+	w = do(s, "POST", "/v2/repository/index", nil, []byte(`{"ready": "yes"}`))
+	require.Equal(t, 400, w.Code)
+	require.Equal(t, "the request is not the JSON of the protocol: ready is of type string (byte 15)", object(t, w.Body.Bytes())["error"])
 	require.Equal(t, 200, do(s, "GET", "/", nil, nil).Code)
 	require.Contains(t, do(s, "GET", "/metrics", nil, nil).Body.String(), "equivcnp_models 2")
+	for _, body := range []string{"", "{", "{}"} { // which model it is for is known before what it says
+		require.Equal(t, 404, do(s, "POST", "/v2/models/no/infer", nil, []byte(body)).Code, "%q", body)
+	}
+}
+
+// TestCountersBeginAtZero: whoever watches a counter's increase sees the first event as well.
+func TestCountersBeginAtZero(t *testing.T) {
+	text := do(newServer(t, nil), "GET", "/metrics", nil, nil).Body.String()
+	for _, reason := range []string{"queue", "deadline", "bytes", "share", "memory", "size", "connections", "token"} {
+		require.Contains(t, text, fmt.Sprintf("equivcnp_refused_total{reason=%q} 0\n", reason))
+	}
+	require.Contains(t, text, `equivcnp_model_loads_total{outcome="failed"} 0`)
 }
 
 // TestInferJSON: an answer has the bits of the library's prediction, the id, and the names of the model.
@@ -238,13 +253,13 @@ func TestOutside(t *testing.T) {
 	require.Contains(t, w.Body.String(), "x_target[1, 1] = 1e+12")
 }
 
-// TestOverflow: an answer that JSON cannot hold names the output.
+// TestOverflow: an answer that JSON cannot hold names the output. What the request has made too large is no fault of the server.
 func TestOverflow(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models = sourcesOf([]string{"universal-1"}) })
 	b := &cnp.Batch[float32]{B: 1, Nc: 2, Nt: 1, XContext: []float64{0, 1}, YContext: []float32{3e38, -3e38}, XTarget: []float64{0.5}}
 	w := do(s, "POST", "/v2/models/universal-1/infer", nil, curvesJSON(t, b))
-	require.Equal(t, 500, w.Code)
-	require.Contains(t, w.Body.String(), `output \"std\": value 0 is +Inf, which JSON does not have: ask for binary data`)
+	require.Equal(t, 400, w.Code)
+	require.Contains(t, w.Body.String(), `output \"std\": value 0 is +Inf, which JSON does not have`)
 }
 
 // TestTokenNobodyCanBring: what a header cannot hold is refused at the start, instead of refusing everybody, and at a reload leaves the

@@ -103,7 +103,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		if token := s.token.Load(); token != nil && !open(r.URL.Path) && !token.fits(r.Header.Get("Authorization")) {
 			s.metrics.refused.WithLabelValues("token").Inc()
 			client, _ := s.from(r)
-			s.denied.warn(s.log, client, r.URL.Path)
+			s.denied.warn(s.log, client, short(r.URL.Path))
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			writeFailure(w, r, &failure{status: http.StatusUnauthorized, code: connect.CodeUnauthenticated,
 				text: "a bearer token is needed"})

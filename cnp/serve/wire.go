@@ -365,7 +365,7 @@ func readContents(t *safetensors.Tensor, count int, s []byte) error {
 			mine = mine || dt == t.DType
 		}
 		if !mine {
-			return invalid("input %.40q is %s, its contents are in field %d, which is that of %s", t.Name, t.DType, n, kind.types[0])
+			return invalid("input %.40q is %s, and has contents in field %d, of %s", t.Name, kindOf(t.DType), n, kindOf(kind.types[0]))
 		}
 		switch {
 		case kind.size == 0:
