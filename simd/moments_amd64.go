@@ -56,8 +56,8 @@ func weightedMoments[T Float](mean, variance []float64, x []T, weight []int32, c
 	return total
 }
 
-// momentsPasses adds up one of the two sums. Rows that all count once and fill half of the vectors of a block or less are taken several at a
-// time, as one row of as many columns.
+// momentsPasses adds up one of the two sums. Rows that all count once and fill half of the vectors of a block or less are taken several at
+// a time, as one row of as many columns.
 func momentsPasses[T Float](sum, center []float64, x []T, weight []int32, c int, squares bool) {
 	lanes, most := momentsVectors[T]()
 	if wide := lanes * most / c * c; weight == nil && wide > c && len(x) >= 2*wide {
