@@ -26,9 +26,13 @@ func testGemmBlocksNEON[T Float](t *testing.T) {
 	}
 	ms = append(append(append(ms, ns...), around(packedHeight)...), around(gemmHeight)...)
 	ks = append(append([]int{1, 2, 3, 4, 5, 7, 8, 9, 2*gemmDepth + 5}, around(gemmDepth)...), around(packedDepth)...)
+	cases := 300
+	if testing.Short() {
+		cases = 6 * len(ms) // every height with every alpha and beta
+	}
 	for _, p := range products[T]() {
 		t.Run(p.name, func(t *testing.T) {
-			for i := range 300 {
+			for i := range cases {
 				m, n, k := ms[i%len(ms)], ns[rng.IntN(len(ns))], ks[rng.IntN(len(ks))]
 				alpha, beta := T(1), T(0)
 				if p.name[0] == 'G' {

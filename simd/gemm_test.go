@@ -135,11 +135,18 @@ func checkProduct[T Float](t *testing.T, p product[T], m, n, k, gap int, alpha, 
 		}
 		return float64(x[i*ld+j])
 	}
+	row, columns := make([]float64, k), make([]float64, n*k)
+	for i := range columns {
+		columns[i] = at(b, ldb, i%k, i/k, p.tb)
+	}
 	for i := range m {
+		for q := range row {
+			row[q] = float64(alpha) * at(a, lda, i, q, p.ta)
+		}
 		for j := range n {
 			sum, size := 0.0, 0.0
-			for q := range k {
-				v := float64(alpha) * at(a, lda, i, q, p.ta) * at(b, ldb, q, j, p.tb)
+			for q, x := range columns[j*k : (j+1)*k] {
+				v := row[q] * x
 				sum, size = sum+v, size+math.Abs(v)
 			}
 			if beta != 0 {
@@ -296,9 +303,9 @@ func TestGemmNaN(t *testing.T) {
 // TestGemmTiles tries every height of a tile with widths from nothing to past four vectors, and every width with few rows.
 func TestGemmTiles(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
-		rng, every := testkit.Rand(13), 1
+		rng, every, deep := testkit.Rand(13), 1, 127
 		if testing.Short() {
-			every = 5 // about a third of them, where the machine is emulated or watched
+			every, deep = 5, 37 // about a third of them, where the machine is emulated or watched
 		}
 		for _, p := range products[float32]() {
 			t.Run(p.name, func(t *testing.T) {
@@ -314,7 +321,7 @@ func TestGemmTiles(t *testing.T) {
 				if p.name[0] == 'P' {
 					beta = 0
 				}
-				for _, s := range [][3]int{{70, 33, 300}, {30, 64, 257}, {127, 40, 2049}, {1100, 65, 20}, {64, 32, 75},
+				for _, s := range [][3]int{{70, 33, 300}, {30, 64, 257}, {deep, 40, 2049}, {1100, 65, 20}, {64, 32, 75},
 					{65, 16, 300}, {66, 8, 9}, {67, 24, 20}} {
 					checkProduct(t, p, s[0], s[1], s[2], 1, 1, 0, rng)
 					checkProduct(t, p, s[0], s[1], s[2], 0, 1, beta, rng)

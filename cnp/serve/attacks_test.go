@@ -24,6 +24,7 @@ import (
 
 	"connectrpc.com/connect"
 	"connectrpc.com/grpchealth"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
@@ -474,7 +475,7 @@ func (watchCodec) Unmarshal(b []byte, v any) error {
 // TestHalfClosed: a client that closes its side once it has asked gets its answer, over TLS, too; one that goes while it still sends is
 // noticed.
 func TestHalfClosed(t *testing.T) {
-	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
+	s := newServer(t, func(o *Options) { o.Models, o.Slots = testSources[1:], 3 })
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	issue(t, nil, 1, cert, key)
@@ -492,6 +493,7 @@ func TestHalfClosed(t *testing.T) {
 		return compute(ctx, jobs)
 	}
 	body := curvesJSON(t, curves(rngOf(1), 1, 5, 5))
+	var asking sync.WaitGroup
 	for _, way := range []struct {
 		url    string
 		send   int
@@ -504,6 +506,7 @@ func TestHalfClosed(t *testing.T) {
 		if way.url == secureURL {
 			c = tls.Client(tcp, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}})
 		}
+		defer c.Close()
 		fmt.Fprintf(c, "POST /v2/models/rbf/infer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body[:way.send])
 		if way.notify {
 			require.NoError(t, c.(*tls.Conn).CloseWrite())
@@ -511,16 +514,18 @@ func TestHalfClosed(t *testing.T) {
 			require.NoError(t, tcp.(*net.TCPConn).CloseWrite())
 		}
 		require.NoError(t, c.SetReadDeadline(time.Now().Add(8*time.Second)))
-		answer, err := io.ReadAll(c)
-		require.NoError(t, err)
-		if way.send == len(body) {
-			require.Contains(t, string(answer), "HTTP/1.1 200 OK")
-			require.Contains(t, string(answer), `"mean"`)
-		} else {
-			require.Contains(t, string(answer), "HTTP/1.1 400 ")
-		}
-		c.Close()
+		asking.Go(func() { // the five wait together
+			answer, err := io.ReadAll(c)
+			assert.NoError(t, err)
+			if way.send == len(body) {
+				assert.Contains(t, string(answer), "HTTP/1.1 200 OK")
+				assert.Contains(t, string(answer), `"mean"`)
+			} else {
+				assert.Contains(t, string(answer), "HTTP/1.1 400 ")
+			}
+		})
 	}
+	asking.Wait()
 }
 
 // TestIntegers: a number in JSON is refused if its type of integers does not have it, as nothing else could be what the client meant.

@@ -120,7 +120,7 @@ func TestDrift(t *testing.T) {
 	}
 	means := map[of][]float32{}
 	for _, c := range []of{{0, krige.Plain}, {1, krige.Plain}, {3, krige.Plain}, {3, krige.Positive}} {
-		b := driftTask(40, 3, c.columns)
+		b := driftTask(20, 3, c.columns)
 		regressor, err := krige.NewRegressor(krige.Options{Dim: 2 + c.columns, Drift: c.columns, Values: c.values})
 		require.NoError(t, err)
 		want, err := regressor.Predict(t.Context(), b)
@@ -164,7 +164,7 @@ func TestDrift(t *testing.T) {
 	for i := range 18 {
 		asking.Go(func() {
 			columns := []int{0, 1, 3}[i%3]
-			b := driftTask(40, 3, columns)
+			b := driftTask(20, 3, columns)
 			if columns == 0 {
 				b.AuxContext, b.AuxTarget = nil, nil
 			}
@@ -178,7 +178,7 @@ func TestDrift(t *testing.T) {
 	var jobs []*job
 	m := s.list()[0]
 	for range 2 {
-		b := driftTask(40, 3, 3)
+		b := driftTask(20, 3, 3)
 		r := &request{inputs: driftTensors(t, b, 3)}
 		j, err := m.prepare(r)
 		require.NoError(t, err)
@@ -186,7 +186,7 @@ func TestDrift(t *testing.T) {
 		jobs = append(jobs, j)
 	}
 	require.Equal(t, jobs[0].lane, jobs[1].lane)
-	other, err := m.prepare(&request{inputs: driftTensors(t, driftTask(40, 3, 1), 1)})
+	other, err := m.prepare(&request{inputs: driftTensors(t, driftTask(20, 3, 1), 1)})
 	require.NoError(t, err)
 	require.NotEqual(t, jobs[0].lane, other.lane, "another number of columns")
 	require.Greater(t, jobs[0].load(), other.load())
@@ -194,14 +194,14 @@ func TestDrift(t *testing.T) {
 	for _, j := range jobs {
 		sameBits(t, means[of{3, krige.Plain}], j.prediction.Mean, "together")
 	}
-	wide, err := m.prepare(&request{inputs: driftTensors(t, driftTask(40, 3, 64), 64)})
+	wide, err := m.prepare(&request{inputs: driftTensors(t, driftTask(20, 3, 64), 64)})
 	require.NoError(t, err)
 	many := cnp.Work{Batch: 1, Context: 1000, Targets: 100000}
 	of1, of64 := other.regressor.(*krige.Regressor).EstimateNeed(many), wide.regressor.(*krige.Regressor).EstimateNeed(many)
 	require.Greater(t, of64.Bytes(), of1.Bytes()+100_000_000)
 
 	// gRPC.
-	b := driftTask(40, 3, 3)
+	b := driftTask(20, 3, 3)
 	req := &inference.ModelInferRequest{ModelName: "universal-2"}
 	for _, in := range driftInputs(b, 3) {
 		tensor := &inference.ModelInferRequest_InferInputTensor{Name: in["name"].(string), Datatype: in["datatype"].(string),

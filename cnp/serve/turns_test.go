@@ -101,7 +101,7 @@ func TestClientShares(t *testing.T) {
 				mu.Lock()
 				clear(got)
 				mu.Unlock()
-				time.Sleep(20 * time.Second)
+				time.Sleep(5 * time.Second)
 				cancel()
 				wait.Wait()
 				for _, client := range []string{"few", "large"} {
