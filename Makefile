@@ -41,9 +41,10 @@ long: ## what the tests leave out: every number, every model, every form; hours
 
 # Long tests of single calls or of arithmetic, which the detector makes ten times as slow; others run the same goroutines. RACESKIP='^$$' runs all.
 RACESKIP := ^Test(FarAway|GoldenGrids|RadiusForFillIsMet|ShrinkFarAway|SphereLattice|TreeAgainstBruteForce|Arrange|ArrangeGrid|Bits|BoundBoxHoldsTheBall|CompressionBomb|ConvolutionGradients|GoldenImageNeighbourhoods|GoldenLayersF32|Guard|Lattice|MergeTolerance|SeedsDoNotShow|Sim2Translation|TranslationErrorBoundsPoses|Vectors|BetweenNodes|GoldenGradients|GemmTiles|GridSingleQueries|RadiusForFillBySampling|RadiusForMean|PoseTableCrowded|TreeFindsWhatAScanFinds|FlatAgainstGroups|RotationsDoNotShow|F32Accuracy|Accuracy|WeightNet|WeightNetSwish|WeightedMoments|Batches|DepthwiseTall|DepthwiseLargeWeights|SetConvGrad|SetConvTiles|TileProducts|GatherMax|GoldenLayersF64|PyramidGradients|Band|Transforms|PairsRemembered|PairsTransforms|NodesFineEnough|PlannedBetweenNodes|EmbeddingTransforms|BallIsExact|KNearestIsExact|Classes|Amplified|Capped|InterpolationParameters|InterpolationParametersGRPC|InterpolationRobust|Nothing)$$|^TestPairsDepthwise$$/^F64$$
-# What starts goroutines, and what they run: tables, pictures and files of other programs are read by one.
-RACED := $(addprefix ./internal/,bands bf16 bicubic cli cpu depthwise frozen parallel reuse schedule search spectral) ./simd/... ./linalg/batch/... ./group ./neighbor/... ./layers/...
-RACES := race-kernels race-models race-training race-serve
+# What starts goroutines, and what they run: tables, pictures and files of other programs are read by one. The long ones first, so that the run
+# does not end with one of them on one core.
+RACED := ./layers/... ./neighbor/... ./simd/... ./linalg/batch/... ./group $(addprefix ./internal/,bands bf16 bicubic cli cpu depthwise frozen parallel reuse schedule search spectral)
+RACES := race-kernels race-serve race-models race-training
 race $(RACES): export CGO_ENABLED = 1
 race: ## the concurrent packages under the race detector; two runs at a time, as each ends with one long package
 	@$(MAKE) --no-print-directory -j2 --output-sync=target $(RACES)
