@@ -109,7 +109,7 @@ func TestSamples(t *testing.T) {
 	sameBits(t, want, answerBinary(t, w.Header(), w.Body.Bytes())["samples"], "samples")
 
 	for _, params := range []map[string]any{{"samples": 1e6}, {"samples": 1.5}, {"samples": 1, "order": "backwards"},
-		{"samples": 1, "knots": 3}, {"samples": 1, "growth": -1}, {"samples": 1, "seed": -1}, {"samples": 1, "seed": 1 << 53},
+		{"samples": 1, "knots": 3}, {"samples": 1, "growth": -1}, {"samples": 1, "seed": -1}, {"samples": 1, "seed": int64(1) << 53},
 		// without samples, too: what is said later should have been right before
 		{"order": "backwards"}, {"growth": -1}, {"block": -1}, {"knots": "many"}, {"seed": -1}, {"seed": "a"},
 		{"quantiles": "0.5", "seed": 1.5}} {
