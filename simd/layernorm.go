@@ -14,17 +14,17 @@ import (
 //   - Shape: y and x are [rows, c], gain and bias have c elements; nil stands for ones, and for zeros.
 //   - Aliasing: y may be x itself.
 //   - Errors: panics if a length does not match, or if eps is negative or NaN. Where variance and eps are 0 the row becomes NaN, as does
-//     a row with NaN or an infinity.
+//     a row with NaN or an infinity; with eps = 0 a row whose deviations are subnormal may overflow.
 //   - Accuracy: at most 4·eps·(|y - bias| + |bias|) from the exact value, eps that of the type; statistics are those of WeightedMoments
 //     (TestLayerNorm).
 func LayerNormF32(y, x, gain, bias []float32, c int, eps float64) {
-	checkLayerNorm("LayerNormF32", "y", len(y), len(x), len(gain), len(bias), gain != nil, bias != nil, c, eps)
+	checkLayerNorm("LayerNormF32", "y", y, x, gain, bias, c, eps)
 	layerNorm(y, x, gain, bias, c, eps)
 }
 
 // LayerNormF64 is LayerNormF32 for float64.
 func LayerNormF64(y, x, gain, bias []float64, c int, eps float64) {
-	checkLayerNorm("LayerNormF64", "y", len(y), len(x), len(gain), len(bias), gain != nil, bias != nil, c, eps)
+	checkLayerNorm("LayerNormF64", "y", y, x, gain, bias, c, eps)
 	layerNorm(y, x, gain, bias, c, eps)
 }
 
@@ -52,15 +52,15 @@ func LayerNormGradF64(dx, dgain, dbias, dy, x, gain []float64, c int, eps float6
 	layerNormGrad(dx, dgain, dbias, dy, x, gain, c, eps)
 }
 
-func checkLayerNorm(fn, to string, y, x, gain, bias int, hasGain, hasBias bool, c int, eps float64) {
+func checkLayerNorm[T Float](fn, to string, y, x, gain, bias []T, c int, eps float64) {
 	checkSize(fn, "c", c)
-	checkRows(fn, "x", x, c)
-	checkLen(fn, to, y, x)
-	if hasGain {
-		checkLen(fn, "gain", gain, c)
+	checkRows(fn, "x", len(x), c)
+	checkLen(fn, to, len(y), len(x))
+	if gain != nil {
+		checkLen(fn, "gain", len(gain), c)
 	}
-	if hasBias {
-		checkLen(fn, "bias", bias, c)
+	if bias != nil {
+		checkLen(fn, "bias", len(bias), c)
 	}
 	if eps < 0 || math.IsNaN(eps) {
 		panic(fmt.Sprintf("simd: %s: eps = %g, need 0 or more", fn, eps))
@@ -68,7 +68,7 @@ func checkLayerNorm(fn, to string, y, x, gain, bias int, hasGain, hasBias bool, 
 }
 
 func checkLayerNormGrad[T Float](fn string, dx, dgain, dbias, dy, x, gain []T, c int, eps float64) {
-	checkLayerNorm(fn, "dx", len(dx), len(x), len(gain), 0, gain != nil, false, c, eps)
+	checkLayerNorm(fn, "dx", dx, x, gain, nil, c, eps)
 	checkLen(fn, "dy", len(dy), len(x))
 	if dgain != nil {
 		checkLen(fn, "dgain", len(dgain), c)
