@@ -44,12 +44,11 @@ func roundBy(mode uint64) func(b *x86.Block, in []x86.Value) x86.Value {
 // Elsewhere one order of the operands gives one of zeros of either sign and the other order the other, of which merge takes the right sign.
 func largerOf(b *x86.Block, in []x86.Value, kind uint64, op, merge func(x, y x86.Value) x86.Value) x86.Value {
 	x, y := in[0], in[1]
-	var larger x86.Value
 	if b.Level == x86.AVX512 {
-		larger = b.Range(kind, x, y)
-	} else {
-		larger = merge(op(x, y), op(y, x))
+		larger := b.Range(kind, x, y)
+		return b.SumIf(b.Cmp(x86.Unordered, x, y), larger, x, y)
 	}
+	larger := merge(op(x, y), op(y, x))
 	return b.Select(b.Cmp(x86.Unordered, x, y), b.Add(x, y), larger)
 }
 
@@ -60,7 +59,8 @@ func elementwiseAMD64(f *x86.File) {
 				fn, m := recordMap(f, l, e, o.name+e.String(), "sets dst[i] = "+o.doc+" for i < n.",
 					append([]string{"dst"}, strings.Fields(o.params)...), o.op)
 				// Single vectors take up to twice as long where the loop is split over lines of the instruction cache.
-				if l == x86.AVX2 && !slices.Contains([]string{"div", "sqrt", "max", "min"}, o.name) {
+				slow := slices.Contains([]string{"div", "sqrt"}, o.name)
+				if l == x86.AVX512 && !slow || l == x86.AVX2 && !slow && o.name != "max" && o.name != "min" {
 					m.Unroll, m.Pinned = 2, 2
 				}
 				fn.Map(m)

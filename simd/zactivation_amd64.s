@@ -258,7 +258,6 @@ loop7:
 	JGE       loop7
 next8:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -298,10 +297,9 @@ loop5:
 	SUBQ      $+32, BX
 	JGE       loop5
 next6:
-	ADDQ $+32, BX
-	SUBQ $+16, BX
-	JL   next8
-loop7:
+	ADDQ      $+32, BX
+	SUBQ      $+16, BX
+	JL        next8
 	VMOVUPS   (CX)(SI*4), Z1
 	VMOVUPS   (DX)(SI*4), Z2
 	VCMPPS    $0x16, Z0, Z2, K1
@@ -309,10 +307,8 @@ loop7:
 	VMOVUPS   Z7, (AX)(SI*4)
 	ADDQ      $+16, SI
 	SUBQ      $+16, BX
-	JGE       loop7
 next8:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -382,7 +378,6 @@ loop7:
 	JGE     loop7
 next8:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -425,10 +420,9 @@ loop5:
 	SUBQ    $+32, BX
 	JGE     loop5
 next6:
-	ADDQ $+32, BX
-	SUBQ $+16, BX
-	JL   next8
-loop7:
+	ADDQ    $+32, BX
+	SUBQ    $+16, BX
+	JL      next8
 	VMOVUPS (CX)(SI*4), Z1
 	VMOVUPS (DX)(SI*4), Z2
 	VSUBPS  Z2, Z0, Z3
@@ -437,10 +431,8 @@ loop7:
 	VMOVUPS Z1, (AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	JGE     loop7
 next8:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -2087,7 +2079,6 @@ loop7:
 	JGE     loop7
 next8:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -2123,20 +2114,17 @@ loop5:
 	SUBQ    $+32, DX
 	JGE     loop5
 next6:
-	ADDQ $+32, DX
-	SUBQ $+16, DX
-	JL   next8
-loop7:
+	ADDQ    $+32, DX
+	SUBQ    $+16, DX
+	JL      next8
 	VMOVUPS (CX)(BX*4), Z1
 	VMAXPS  Z1, Z0, Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	JGE     loop7
 next8:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI

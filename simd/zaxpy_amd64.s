@@ -49,7 +49,6 @@ loop7:
 	JGE     loop7
 next8:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -107,7 +106,6 @@ loop7:
 	JGE         loop7
 next8:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
 	JE          done3
 	LEAQ        ·dataTailMaskF32+0(SB), SI
 	NEGQ        DX
@@ -160,7 +158,6 @@ loop7:
 	JGE     loop7
 next8:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -266,10 +263,9 @@ loop5:
 	SUBQ         $+16, DX
 	JGE          loop5
 next6:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next8
-loop7:
+	ADDQ         $+16, DX
+	SUBQ         $+8, DX
+	JL           next8
 	VMOVUPS      (AX)(BX*4), Y2
 	VMOVUPS      (CX)(BX*4), Y3
 	VMULPS       Y0, Y2, Y4
@@ -280,10 +276,8 @@ loop7:
 	VMOVUPS      Y3, (CX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          loop7
 next8:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
 	JE           done3
 	LEAQ         ·dataTailMaskF32+0(SB), SI
 	NEGQ         DX
@@ -323,20 +317,17 @@ loop5:
 	SUBQ    $+16, DX
 	JGE     loop5
 next6:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next8
-loop7:
+	ADDQ    $+16, DX
+	SUBQ    $+8, DX
+	JL      next8
 	VMOVUPS (AX)(BX*4), Y0
 	VMOVUPS (CX)(BX*4), Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	VMOVUPS Y0, (CX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop7
 next8:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -372,20 +363,17 @@ loop5:
 	SUBQ    $+32, BX
 	JGE     loop5
 next6:
-	ADDQ $+32, BX
-	SUBQ $+16, BX
-	JL   next8
-loop7:
+	ADDQ    $+32, BX
+	SUBQ    $+16, BX
+	JL      next8
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VADDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	JGE     loop7
 next8:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -442,7 +430,6 @@ loop7:
 	JGE         loop7
 next8:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
@@ -494,7 +481,6 @@ loop7:
 	JGE     loop7
 next8:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
@@ -587,10 +573,9 @@ loop5:
 	SUBQ         $+32, DX
 	JGE          loop5
 next6:
-	ADDQ $+32, DX
-	SUBQ $+16, DX
-	JL   next8
-loop7:
+	ADDQ         $+32, DX
+	SUBQ         $+16, DX
+	JL           next8
 	VMOVUPS      (AX)(BX*4), Z2
 	VMOVUPS      (CX)(BX*4), Z3
 	VMULPS       Z0, Z2, Z4
@@ -601,10 +586,8 @@ loop7:
 	VMOVUPS      Z3, (CX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
-	JGE          loop7
 next8:
 	ADDQ         $+16, DX
-	TESTQ        DX, DX
 	JE           done3
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
@@ -643,20 +626,17 @@ loop5:
 	SUBQ    $+32, DX
 	JGE     loop5
 next6:
-	ADDQ $+32, DX
-	SUBQ $+16, DX
-	JL   next8
-loop7:
+	ADDQ    $+32, DX
+	SUBQ    $+16, DX
+	JL      next8
 	VMOVUPS (AX)(BX*4), Z0
 	VMOVUPS (CX)(BX*4), Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	VMOVUPS Z0, (CX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	JGE     loop7
 next8:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
@@ -714,7 +694,6 @@ loop7:
 	JGE     loop7
 next8:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -772,7 +751,6 @@ loop7:
 	JGE         loop7
 next8:
 	ADDQ        $+4, DX
-	TESTQ       DX, DX
 	JE          done3
 	LEAQ        ·dataTailMaskF32+0(SB), SI
 	NEGQ        DX
@@ -825,7 +803,6 @@ loop7:
 	JGE     loop7
 next8:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -931,10 +908,9 @@ loop5:
 	SUBQ         $+8, DX
 	JGE          loop5
 next6:
-	ADDQ $+8, DX
-	SUBQ $+4, DX
-	JL   next8
-loop7:
+	ADDQ         $+8, DX
+	SUBQ         $+4, DX
+	JL           next8
 	VMOVUPS      (AX)(BX*8), Y2
 	VMOVUPS      (CX)(BX*8), Y3
 	VMULPD       Y0, Y2, Y4
@@ -945,10 +921,8 @@ loop7:
 	VMOVUPS      Y3, (CX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          loop7
 next8:
 	ADDQ         $+4, DX
-	TESTQ        DX, DX
 	JE           done3
 	LEAQ         ·dataTailMaskF32+0(SB), SI
 	NEGQ         DX
@@ -988,20 +962,17 @@ loop5:
 	SUBQ    $+8, DX
 	JGE     loop5
 next6:
-	ADDQ $+8, DX
-	SUBQ $+4, DX
-	JL   next8
-loop7:
+	ADDQ    $+8, DX
+	SUBQ    $+4, DX
+	JL      next8
 	VMOVUPS (AX)(BX*8), Y0
 	VMOVUPS (CX)(BX*8), Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	VMOVUPS Y0, (CX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
-	JGE     loop7
 next8:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -1037,20 +1008,17 @@ loop5:
 	SUBQ    $+16, BX
 	JGE     loop5
 next6:
-	ADDQ $+16, BX
-	SUBQ $+8, BX
-	JL   next8
-loop7:
+	ADDQ    $+16, BX
+	SUBQ    $+8, BX
+	JL      next8
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop7
 next8:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -1107,7 +1075,6 @@ loop7:
 	JGE         loop7
 next8:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
@@ -1159,7 +1126,6 @@ loop7:
 	JGE     loop7
 next8:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
@@ -1252,10 +1218,9 @@ loop5:
 	SUBQ         $+16, DX
 	JGE          loop5
 next6:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next8
-loop7:
+	ADDQ         $+16, DX
+	SUBQ         $+8, DX
+	JL           next8
 	VMOVUPS      (AX)(BX*8), Z2
 	VMOVUPS      (CX)(BX*8), Z3
 	VMULPD       Z0, Z2, Z4
@@ -1266,10 +1231,8 @@ loop7:
 	VMOVUPS      Z3, (CX)(BX*8)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          loop7
 next8:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
 	JE           done3
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
@@ -1308,20 +1271,17 @@ loop5:
 	SUBQ    $+16, DX
 	JGE     loop5
 next6:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next8
-loop7:
+	ADDQ    $+16, DX
+	SUBQ    $+8, DX
+	JL      next8
 	VMOVUPS (AX)(BX*8), Z0
 	VMOVUPS (CX)(BX*8), Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	VMOVUPS Z0, (CX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop7
 next8:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI

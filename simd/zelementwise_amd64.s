@@ -28,20 +28,17 @@ loop5:
 	SUBQ    $+16, BX
 	JGE     loop5
 next6:
-	ADDQ $+16, BX
-	SUBQ $+8, BX
-	JL   next8
-loop7:
+	ADDQ    $+16, BX
+	SUBQ    $+8, BX
+	JL      next8
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop7
 next8:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -62,19 +59,32 @@ TEXT ·subF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+16, BX
+	SUBQ $+32, BX
 	JL   next6
 loop5:
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS 64(CX)(SI*4), Z1
+	VMOVUPS (DX)(SI*4), Z2
+	VMOVUPS 64(DX)(SI*4), Z3
+	VSUBPS  Z2, Z0, Z0
+	VSUBPS  Z3, Z1, Z1
+	VMOVUPS Z0, (AX)(SI*4)
+	VMOVUPS Z1, 64(AX)(SI*4)
+	ADDQ    $+32, SI
+	SUBQ    $+32, BX
+	JGE     loop5
+next6:
+	ADDQ    $+32, BX
+	SUBQ    $+16, BX
+	JL      next8
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VSUBPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	JGE     loop5
-next6:
+next8:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -111,20 +121,17 @@ loop5:
 	SUBQ    $+16, BX
 	JGE     loop5
 next6:
-	ADDQ $+16, BX
-	SUBQ $+8, BX
-	JL   next8
-loop7:
+	ADDQ    $+16, BX
+	SUBQ    $+8, BX
+	JL      next8
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop7
 next8:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -145,19 +152,32 @@ TEXT ·mulF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+16, BX
+	SUBQ $+32, BX
 	JL   next6
 loop5:
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS 64(CX)(SI*4), Z1
+	VMOVUPS (DX)(SI*4), Z2
+	VMOVUPS 64(DX)(SI*4), Z3
+	VMULPS  Z2, Z0, Z0
+	VMULPS  Z3, Z1, Z1
+	VMOVUPS Z0, (AX)(SI*4)
+	VMOVUPS Z1, 64(AX)(SI*4)
+	ADDQ    $+32, SI
+	SUBQ    $+32, BX
+	JGE     loop5
+next6:
+	ADDQ    $+32, BX
+	SUBQ    $+16, BX
+	JL      next8
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	JGE     loop5
-next6:
+next8:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -191,7 +211,6 @@ loop5:
 	JGE     loop5
 next6:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -224,7 +243,6 @@ loop5:
 	JGE     loop5
 next6:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -263,7 +281,6 @@ loop5:
 	JGE       loop5
 next6:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -289,22 +306,38 @@ TEXT ·maxF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+16, BX
+	SUBQ $+32, BX
 	JL   next6
 loop5:
-	VMOVUPS   (CX)(SI*4), Z0
-	VMOVUPS   (DX)(SI*4), Z1
-	VRANGEPS  $0x05, Z1, Z0, Z2
-	VCMPPS    $0x03, Z1, Z0, K1
-	VADDPS    Z1, Z0, Z0
-	VBLENDMPS Z0, Z2, K1, Z3
-	VMOVUPS   Z3, (AX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, BX
-	JGE       loop5
+	VMOVUPS  (CX)(SI*4), Z0
+	VMOVUPS  64(CX)(SI*4), Z1
+	VMOVUPS  (DX)(SI*4), Z2
+	VMOVUPS  64(DX)(SI*4), Z3
+	VRANGEPS $0x05, Z2, Z0, Z4
+	VRANGEPS $0x05, Z3, Z1, Z5
+	VCMPPS   $0x03, Z2, Z0, K1
+	VCMPPS   $0x03, Z3, Z1, K2
+	VADDPS   Z2, Z0, K1, Z4
+	VADDPS   Z3, Z1, K2, Z5
+	VMOVUPS  Z4, (AX)(SI*4)
+	VMOVUPS  Z5, 64(AX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, BX
+	JGE      loop5
 next6:
+	ADDQ     $+32, BX
+	SUBQ     $+16, BX
+	JL       next8
+	VMOVUPS  (CX)(SI*4), Z0
+	VMOVUPS  (DX)(SI*4), Z1
+	VRANGEPS $0x05, Z1, Z0, Z2
+	VCMPPS   $0x03, Z1, Z0, K1
+	VADDPS   Z1, Z0, K1, Z2
+	VMOVUPS  Z2, (AX)(SI*4)
+	ADDQ     $+16, SI
+	SUBQ     $+16, BX
+next8:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -313,9 +346,8 @@ next6:
 	VMOVUPS.Z (DX)(SI*4), K1, Z1
 	VRANGEPS  $0x05, Z1, Z0, Z2
 	VCMPPS    $0x03, Z1, Z0, K2
-	VADDPS    Z1, Z0, Z0
-	VBLENDMPS Z0, Z2, K2, Z4
-	VMOVUPS   Z4, K1, (AX)(SI*4)
+	VADDPS    Z1, Z0, K2, Z2
+	VMOVUPS   Z2, K1, (AX)(SI*4)
 done3:
 	VZEROUPPER
 	RET
@@ -346,7 +378,6 @@ loop5:
 	JGE       loop5
 next6:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -372,22 +403,38 @@ TEXT ·minF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+16, BX
+	SUBQ $+32, BX
 	JL   next6
 loop5:
-	VMOVUPS   (CX)(SI*4), Z0
-	VMOVUPS   (DX)(SI*4), Z1
-	VRANGEPS  $0x04, Z1, Z0, Z2
-	VCMPPS    $0x03, Z1, Z0, K1
-	VADDPS    Z1, Z0, Z0
-	VBLENDMPS Z0, Z2, K1, Z3
-	VMOVUPS   Z3, (AX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, BX
-	JGE       loop5
+	VMOVUPS  (CX)(SI*4), Z0
+	VMOVUPS  64(CX)(SI*4), Z1
+	VMOVUPS  (DX)(SI*4), Z2
+	VMOVUPS  64(DX)(SI*4), Z3
+	VRANGEPS $0x04, Z2, Z0, Z4
+	VRANGEPS $0x04, Z3, Z1, Z5
+	VCMPPS   $0x03, Z2, Z0, K1
+	VCMPPS   $0x03, Z3, Z1, K2
+	VADDPS   Z2, Z0, K1, Z4
+	VADDPS   Z3, Z1, K2, Z5
+	VMOVUPS  Z4, (AX)(SI*4)
+	VMOVUPS  Z5, 64(AX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, BX
+	JGE      loop5
 next6:
+	ADDQ     $+32, BX
+	SUBQ     $+16, BX
+	JL       next8
+	VMOVUPS  (CX)(SI*4), Z0
+	VMOVUPS  (DX)(SI*4), Z1
+	VRANGEPS $0x04, Z1, Z0, Z2
+	VCMPPS   $0x03, Z1, Z0, K1
+	VADDPS   Z1, Z0, K1, Z2
+	VMOVUPS  Z2, (AX)(SI*4)
+	ADDQ     $+16, SI
+	SUBQ     $+16, BX
+next8:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -396,9 +443,8 @@ next6:
 	VMOVUPS.Z (DX)(SI*4), K1, Z1
 	VRANGEPS  $0x04, Z1, Z0, Z2
 	VCMPPS    $0x03, Z1, Z0, K2
-	VADDPS    Z1, Z0, Z0
-	VBLENDMPS Z0, Z2, K2, Z4
-	VMOVUPS   Z4, K1, (AX)(SI*4)
+	VADDPS    Z1, Z0, K2, Z2
+	VMOVUPS   Z2, K1, (AX)(SI*4)
 done3:
 	VZEROUPPER
 	RET
@@ -422,7 +468,6 @@ loop5:
 	JGE     loop5
 next6:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -452,7 +497,6 @@ loop5:
 	JGE     loop5
 next6:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
@@ -486,19 +530,16 @@ loop5:
 	SUBQ    $+16, DX
 	JGE     loop5
 next6:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next8
-loop7:
+	ADDQ    $+16, DX
+	SUBQ    $+8, DX
+	JL      next8
 	VMOVUPS (CX)(BX*4), Y1
 	VANDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop7
 next8:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -513,29 +554,41 @@ done3:
 // func absF32AVX512(dst *float32, x *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·absF32AVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next6
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS ·dataAbsF32+0(SB), Z0
+	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JL           next6
 loop5:
-	VMOVUPS     (CX)(BX*4), Z0
-	VPANDD.BCST ·dataAbsF32+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*4)
-	ADDQ        $+16, BX
-	SUBQ        $+16, DX
-	JGE         loop5
+	VMOVUPS (CX)(BX*4), Z1
+	VMOVUPS 64(CX)(BX*4), Z2
+	VPANDD  Z0, Z1, Z1
+	VPANDD  Z0, Z2, Z2
+	VMOVUPS Z1, (AX)(BX*4)
+	VMOVUPS Z2, 64(AX)(BX*4)
+	ADDQ    $+32, BX
+	SUBQ    $+32, DX
+	JGE     loop5
 next6:
-	ADDQ        $+16, DX
-	TESTQ       DX, DX
-	JE          done3
-	MOVQ        $-1, SI
-	BZHIQ       DX, SI, SI
-	KMOVW       SI, K1
-	VMOVUPS.Z   (CX)(BX*4), K1, Z0
-	VPANDD.BCST ·dataAbsF32+0(SB), Z0, Z0
-	VMOVUPS     Z0, K1, (AX)(BX*4)
+	ADDQ    $+32, DX
+	SUBQ    $+16, DX
+	JL      next8
+	VMOVUPS (CX)(BX*4), Z1
+	VPANDD  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	ADDQ    $+16, BX
+	SUBQ    $+16, DX
+next8:
+	ADDQ      $+16, DX
+	JE        done3
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z1
+	VPANDD    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(BX*4)
 done3:
 	VZEROUPPER
 	RET
@@ -561,19 +614,16 @@ loop5:
 	SUBQ     $+16, DX
 	JGE      loop5
 next6:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next8
-loop7:
+	ADDQ     $+16, DX
+	SUBQ     $+8, DX
+	JL       next8
 	VMOVUPS  (CX)(BX*4), Y0
 	VROUNDPS $0x08, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*4)
 	ADDQ     $+8, BX
 	SUBQ     $+8, DX
-	JGE      loop7
 next8:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -592,18 +642,29 @@ TEXT ·roundToEvenF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+16, DX
+	SUBQ $+32, DX
 	JL   next6
 loop5:
+	VMOVUPS     (CX)(BX*4), Z0
+	VMOVUPS     64(CX)(BX*4), Z1
+	VRNDSCALEPS $0x08, Z0, Z0
+	VRNDSCALEPS $0x08, Z1, Z1
+	VMOVUPS     Z0, (AX)(BX*4)
+	VMOVUPS     Z1, 64(AX)(BX*4)
+	ADDQ        $+32, BX
+	SUBQ        $+32, DX
+	JGE         loop5
+next6:
+	ADDQ        $+32, DX
+	SUBQ        $+16, DX
+	JL          next8
 	VMOVUPS     (CX)(BX*4), Z0
 	VRNDSCALEPS $0x08, Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
-	JGE         loop5
-next6:
+next8:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
@@ -636,19 +697,16 @@ loop5:
 	SUBQ     $+16, DX
 	JGE      loop5
 next6:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next8
-loop7:
+	ADDQ     $+16, DX
+	SUBQ     $+8, DX
+	JL       next8
 	VMOVUPS  (CX)(BX*4), Y0
 	VROUNDPS $0x09, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*4)
 	ADDQ     $+8, BX
 	SUBQ     $+8, DX
-	JGE      loop7
 next8:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -667,18 +725,29 @@ TEXT ·floorF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+16, DX
+	SUBQ $+32, DX
 	JL   next6
 loop5:
+	VMOVUPS     (CX)(BX*4), Z0
+	VMOVUPS     64(CX)(BX*4), Z1
+	VRNDSCALEPS $0x09, Z0, Z0
+	VRNDSCALEPS $0x09, Z1, Z1
+	VMOVUPS     Z0, (AX)(BX*4)
+	VMOVUPS     Z1, 64(AX)(BX*4)
+	ADDQ        $+32, BX
+	SUBQ        $+32, DX
+	JGE         loop5
+next6:
+	ADDQ        $+32, DX
+	SUBQ        $+16, DX
+	JL          next8
 	VMOVUPS     (CX)(BX*4), Z0
 	VRNDSCALEPS $0x09, Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
-	JGE         loop5
-next6:
+next8:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
@@ -711,19 +780,16 @@ loop5:
 	SUBQ     $+16, DX
 	JGE      loop5
 next6:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next8
-loop7:
+	ADDQ     $+16, DX
+	SUBQ     $+8, DX
+	JL       next8
 	VMOVUPS  (CX)(BX*4), Y0
 	VROUNDPS $0x0a, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*4)
 	ADDQ     $+8, BX
 	SUBQ     $+8, DX
-	JGE      loop7
 next8:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -742,18 +808,29 @@ TEXT ·ceilF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+16, DX
+	SUBQ $+32, DX
 	JL   next6
 loop5:
+	VMOVUPS     (CX)(BX*4), Z0
+	VMOVUPS     64(CX)(BX*4), Z1
+	VRNDSCALEPS $0x0a, Z0, Z0
+	VRNDSCALEPS $0x0a, Z1, Z1
+	VMOVUPS     Z0, (AX)(BX*4)
+	VMOVUPS     Z1, 64(AX)(BX*4)
+	ADDQ        $+32, BX
+	SUBQ        $+32, DX
+	JGE         loop5
+next6:
+	ADDQ        $+32, DX
+	SUBQ        $+16, DX
+	JL          next8
 	VMOVUPS     (CX)(BX*4), Z0
 	VRNDSCALEPS $0x0a, Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
-	JGE         loop5
-next6:
+next8:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
@@ -786,19 +863,16 @@ loop5:
 	SUBQ     $+16, DX
 	JGE      loop5
 next6:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next8
-loop7:
+	ADDQ     $+16, DX
+	SUBQ     $+8, DX
+	JL       next8
 	VMOVUPS  (CX)(BX*4), Y0
 	VROUNDPS $0x0b, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*4)
 	ADDQ     $+8, BX
 	SUBQ     $+8, DX
-	JGE      loop7
 next8:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -817,18 +891,29 @@ TEXT ·truncF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+16, DX
+	SUBQ $+32, DX
 	JL   next6
 loop5:
+	VMOVUPS     (CX)(BX*4), Z0
+	VMOVUPS     64(CX)(BX*4), Z1
+	VRNDSCALEPS $0x0b, Z0, Z0
+	VRNDSCALEPS $0x0b, Z1, Z1
+	VMOVUPS     Z0, (AX)(BX*4)
+	VMOVUPS     Z1, 64(AX)(BX*4)
+	ADDQ        $+32, BX
+	SUBQ        $+32, DX
+	JGE         loop5
+next6:
+	ADDQ        $+32, DX
+	SUBQ        $+16, DX
+	JL          next8
 	VMOVUPS     (CX)(BX*4), Z0
 	VRNDSCALEPS $0x0b, Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
-	JGE         loop5
-next6:
+next8:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
@@ -865,20 +950,17 @@ loop5:
 	SUBQ    $+16, DX
 	JGE     loop5
 next6:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next8
-loop7:
+	ADDQ    $+16, DX
+	SUBQ    $+8, DX
+	JL      next8
 	VMOVUPS (CX)(BX*4), Y2
 	VMAXPS  Y2, Y0, Y2
 	VMINPS  Y2, Y1, Y2
 	VMOVUPS Y2, (AX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop7
 next8:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -900,19 +982,32 @@ TEXT ·clipF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS hi+20(FP), Z1
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	SUBQ         $+16, DX
+	SUBQ         $+32, DX
 	JL           next6
 loop5:
+	VMOVUPS (CX)(BX*4), Z2
+	VMOVUPS 64(CX)(BX*4), Z3
+	VMAXPS  Z2, Z0, Z2
+	VMAXPS  Z3, Z0, Z3
+	VMINPS  Z2, Z1, Z2
+	VMINPS  Z3, Z1, Z3
+	VMOVUPS Z2, (AX)(BX*4)
+	VMOVUPS Z3, 64(AX)(BX*4)
+	ADDQ    $+32, BX
+	SUBQ    $+32, DX
+	JGE     loop5
+next6:
+	ADDQ    $+32, DX
+	SUBQ    $+16, DX
+	JL      next8
 	VMOVUPS (CX)(BX*4), Z2
 	VMAXPS  Z2, Z0, Z2
 	VMINPS  Z2, Z1, Z2
 	VMOVUPS Z2, (AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	JGE     loop5
-next6:
+next8:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
@@ -949,20 +1044,17 @@ loop5:
 	SUBQ    $+8, BX
 	JGE     loop5
 next6:
-	ADDQ $+8, BX
-	SUBQ $+4, BX
-	JL   next8
-loop7:
+	ADDQ    $+8, BX
+	SUBQ    $+4, BX
+	JL      next8
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
 	SUBQ    $+4, BX
-	JGE     loop7
 next8:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -983,19 +1075,32 @@ TEXT ·subF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+8, BX
+	SUBQ $+16, BX
 	JL   next6
 loop5:
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS 64(CX)(SI*8), Z1
+	VMOVUPS (DX)(SI*8), Z2
+	VMOVUPS 64(DX)(SI*8), Z3
+	VSUBPD  Z2, Z0, Z0
+	VSUBPD  Z3, Z1, Z1
+	VMOVUPS Z0, (AX)(SI*8)
+	VMOVUPS Z1, 64(AX)(SI*8)
+	ADDQ    $+16, SI
+	SUBQ    $+16, BX
+	JGE     loop5
+next6:
+	ADDQ    $+16, BX
+	SUBQ    $+8, BX
+	JL      next8
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VSUBPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop5
-next6:
+next8:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -1032,20 +1137,17 @@ loop5:
 	SUBQ    $+8, BX
 	JGE     loop5
 next6:
-	ADDQ $+8, BX
-	SUBQ $+4, BX
-	JL   next8
-loop7:
+	ADDQ    $+8, BX
+	SUBQ    $+4, BX
+	JL      next8
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
 	SUBQ    $+4, BX
-	JGE     loop7
 next8:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -1066,19 +1168,32 @@ TEXT ·mulF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+8, BX
+	SUBQ $+16, BX
 	JL   next6
 loop5:
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS 64(CX)(SI*8), Z1
+	VMOVUPS (DX)(SI*8), Z2
+	VMOVUPS 64(DX)(SI*8), Z3
+	VMULPD  Z2, Z0, Z0
+	VMULPD  Z3, Z1, Z1
+	VMOVUPS Z0, (AX)(SI*8)
+	VMOVUPS Z1, 64(AX)(SI*8)
+	ADDQ    $+16, SI
+	SUBQ    $+16, BX
+	JGE     loop5
+next6:
+	ADDQ    $+16, BX
+	SUBQ    $+8, BX
+	JL      next8
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VMULPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop5
-next6:
+next8:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -1112,7 +1227,6 @@ loop5:
 	JGE     loop5
 next6:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -1145,7 +1259,6 @@ loop5:
 	JGE     loop5
 next6:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -1184,7 +1297,6 @@ loop5:
 	JGE       loop5
 next6:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -1210,22 +1322,38 @@ TEXT ·maxF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+8, BX
+	SUBQ $+16, BX
 	JL   next6
 loop5:
-	VMOVUPS   (CX)(SI*8), Z0
-	VMOVUPS   (DX)(SI*8), Z1
-	VRANGEPD  $0x05, Z1, Z0, Z2
-	VCMPPD    $0x03, Z1, Z0, K1
-	VADDPD    Z1, Z0, Z0
-	VBLENDMPD Z0, Z2, K1, Z3
-	VMOVUPS   Z3, (AX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, BX
-	JGE       loop5
+	VMOVUPS  (CX)(SI*8), Z0
+	VMOVUPS  64(CX)(SI*8), Z1
+	VMOVUPS  (DX)(SI*8), Z2
+	VMOVUPS  64(DX)(SI*8), Z3
+	VRANGEPD $0x05, Z2, Z0, Z4
+	VRANGEPD $0x05, Z3, Z1, Z5
+	VCMPPD   $0x03, Z2, Z0, K1
+	VCMPPD   $0x03, Z3, Z1, K2
+	VADDPD   Z2, Z0, K1, Z4
+	VADDPD   Z3, Z1, K2, Z5
+	VMOVUPS  Z4, (AX)(SI*8)
+	VMOVUPS  Z5, 64(AX)(SI*8)
+	ADDQ     $+16, SI
+	SUBQ     $+16, BX
+	JGE      loop5
 next6:
+	ADDQ     $+16, BX
+	SUBQ     $+8, BX
+	JL       next8
+	VMOVUPS  (CX)(SI*8), Z0
+	VMOVUPS  (DX)(SI*8), Z1
+	VRANGEPD $0x05, Z1, Z0, Z2
+	VCMPPD   $0x03, Z1, Z0, K1
+	VADDPD   Z1, Z0, K1, Z2
+	VMOVUPS  Z2, (AX)(SI*8)
+	ADDQ     $+8, SI
+	SUBQ     $+8, BX
+next8:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -1234,9 +1362,8 @@ next6:
 	VMOVUPD.Z (DX)(SI*8), K1, Z1
 	VRANGEPD  $0x05, Z1, Z0, Z2
 	VCMPPD    $0x03, Z1, Z0, K2
-	VADDPD    Z1, Z0, Z0
-	VBLENDMPD Z0, Z2, K2, Z4
-	VMOVUPD   Z4, K1, (AX)(SI*8)
+	VADDPD    Z1, Z0, K2, Z2
+	VMOVUPD   Z2, K1, (AX)(SI*8)
 done3:
 	VZEROUPPER
 	RET
@@ -1267,7 +1394,6 @@ loop5:
 	JGE       loop5
 next6:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -1293,22 +1419,38 @@ TEXT ·minF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+8, BX
+	SUBQ $+16, BX
 	JL   next6
 loop5:
-	VMOVUPS   (CX)(SI*8), Z0
-	VMOVUPS   (DX)(SI*8), Z1
-	VRANGEPD  $0x04, Z1, Z0, Z2
-	VCMPPD    $0x03, Z1, Z0, K1
-	VADDPD    Z1, Z0, Z0
-	VBLENDMPD Z0, Z2, K1, Z3
-	VMOVUPS   Z3, (AX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, BX
-	JGE       loop5
+	VMOVUPS  (CX)(SI*8), Z0
+	VMOVUPS  64(CX)(SI*8), Z1
+	VMOVUPS  (DX)(SI*8), Z2
+	VMOVUPS  64(DX)(SI*8), Z3
+	VRANGEPD $0x04, Z2, Z0, Z4
+	VRANGEPD $0x04, Z3, Z1, Z5
+	VCMPPD   $0x03, Z2, Z0, K1
+	VCMPPD   $0x03, Z3, Z1, K2
+	VADDPD   Z2, Z0, K1, Z4
+	VADDPD   Z3, Z1, K2, Z5
+	VMOVUPS  Z4, (AX)(SI*8)
+	VMOVUPS  Z5, 64(AX)(SI*8)
+	ADDQ     $+16, SI
+	SUBQ     $+16, BX
+	JGE      loop5
 next6:
+	ADDQ     $+16, BX
+	SUBQ     $+8, BX
+	JL       next8
+	VMOVUPS  (CX)(SI*8), Z0
+	VMOVUPS  (DX)(SI*8), Z1
+	VRANGEPD $0x04, Z1, Z0, Z2
+	VCMPPD   $0x03, Z1, Z0, K1
+	VADDPD   Z1, Z0, K1, Z2
+	VMOVUPS  Z2, (AX)(SI*8)
+	ADDQ     $+8, SI
+	SUBQ     $+8, BX
+next8:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -1317,9 +1459,8 @@ next6:
 	VMOVUPD.Z (DX)(SI*8), K1, Z1
 	VRANGEPD  $0x04, Z1, Z0, Z2
 	VCMPPD    $0x03, Z1, Z0, K2
-	VADDPD    Z1, Z0, Z0
-	VBLENDMPD Z0, Z2, K2, Z4
-	VMOVUPD   Z4, K1, (AX)(SI*8)
+	VADDPD    Z1, Z0, K2, Z2
+	VMOVUPD   Z2, K1, (AX)(SI*8)
 done3:
 	VZEROUPPER
 	RET
@@ -1343,7 +1484,6 @@ loop5:
 	JGE     loop5
 next6:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -1373,7 +1513,6 @@ loop5:
 	JGE     loop5
 next6:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
@@ -1407,19 +1546,16 @@ loop5:
 	SUBQ    $+8, DX
 	JGE     loop5
 next6:
-	ADDQ $+8, DX
-	SUBQ $+4, DX
-	JL   next8
-loop7:
+	ADDQ    $+8, DX
+	SUBQ    $+4, DX
+	JL      next8
 	VMOVUPS (CX)(BX*8), Y1
 	VANDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
-	JGE     loop7
 next8:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -1434,29 +1570,41 @@ done3:
 // func absF64AVX512(dst *float64, x *float64, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·absF64AVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+8, DX
-	JL   next6
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD ·dataAbsF64+0(SB), Z0
+	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JL           next6
 loop5:
-	VMOVUPS     (CX)(BX*8), Z0
-	VPANDQ.BCST ·dataAbsF64+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*8)
-	ADDQ        $+8, BX
-	SUBQ        $+8, DX
-	JGE         loop5
+	VMOVUPS (CX)(BX*8), Z1
+	VMOVUPS 64(CX)(BX*8), Z2
+	VPANDQ  Z0, Z1, Z1
+	VPANDQ  Z0, Z2, Z2
+	VMOVUPS Z1, (AX)(BX*8)
+	VMOVUPS Z2, 64(AX)(BX*8)
+	ADDQ    $+16, BX
+	SUBQ    $+16, DX
+	JGE     loop5
 next6:
-	ADDQ        $+8, DX
-	TESTQ       DX, DX
-	JE          done3
-	MOVQ        $-1, SI
-	BZHIQ       DX, SI, SI
-	KMOVW       SI, K1
-	VMOVUPD.Z   (CX)(BX*8), K1, Z0
-	VPANDQ.BCST ·dataAbsF64+0(SB), Z0, Z0
-	VMOVUPD     Z0, K1, (AX)(BX*8)
+	ADDQ    $+16, DX
+	SUBQ    $+8, DX
+	JL      next8
+	VMOVUPS (CX)(BX*8), Z1
+	VPANDQ  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*8)
+	ADDQ    $+8, BX
+	SUBQ    $+8, DX
+next8:
+	ADDQ      $+8, DX
+	JE        done3
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z1
+	VPANDQ    Z0, Z1, Z0
+	VMOVUPD   Z0, K1, (AX)(BX*8)
 done3:
 	VZEROUPPER
 	RET
@@ -1482,19 +1630,16 @@ loop5:
 	SUBQ     $+8, DX
 	JGE      loop5
 next6:
-	ADDQ $+8, DX
-	SUBQ $+4, DX
-	JL   next8
-loop7:
+	ADDQ     $+8, DX
+	SUBQ     $+4, DX
+	JL       next8
 	VMOVUPS  (CX)(BX*8), Y0
 	VROUNDPD $0x08, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*8)
 	ADDQ     $+4, BX
 	SUBQ     $+4, DX
-	JGE      loop7
 next8:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -1513,18 +1658,29 @@ TEXT ·roundToEvenF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+8, DX
+	SUBQ $+16, DX
 	JL   next6
 loop5:
+	VMOVUPS     (CX)(BX*8), Z0
+	VMOVUPS     64(CX)(BX*8), Z1
+	VRNDSCALEPD $0x08, Z0, Z0
+	VRNDSCALEPD $0x08, Z1, Z1
+	VMOVUPS     Z0, (AX)(BX*8)
+	VMOVUPS     Z1, 64(AX)(BX*8)
+	ADDQ        $+16, BX
+	SUBQ        $+16, DX
+	JGE         loop5
+next6:
+	ADDQ        $+16, DX
+	SUBQ        $+8, DX
+	JL          next8
 	VMOVUPS     (CX)(BX*8), Z0
 	VRNDSCALEPD $0x08, Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
-	JGE         loop5
-next6:
+next8:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
@@ -1557,19 +1713,16 @@ loop5:
 	SUBQ     $+8, DX
 	JGE      loop5
 next6:
-	ADDQ $+8, DX
-	SUBQ $+4, DX
-	JL   next8
-loop7:
+	ADDQ     $+8, DX
+	SUBQ     $+4, DX
+	JL       next8
 	VMOVUPS  (CX)(BX*8), Y0
 	VROUNDPD $0x09, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*8)
 	ADDQ     $+4, BX
 	SUBQ     $+4, DX
-	JGE      loop7
 next8:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -1588,18 +1741,29 @@ TEXT ·floorF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+8, DX
+	SUBQ $+16, DX
 	JL   next6
 loop5:
+	VMOVUPS     (CX)(BX*8), Z0
+	VMOVUPS     64(CX)(BX*8), Z1
+	VRNDSCALEPD $0x09, Z0, Z0
+	VRNDSCALEPD $0x09, Z1, Z1
+	VMOVUPS     Z0, (AX)(BX*8)
+	VMOVUPS     Z1, 64(AX)(BX*8)
+	ADDQ        $+16, BX
+	SUBQ        $+16, DX
+	JGE         loop5
+next6:
+	ADDQ        $+16, DX
+	SUBQ        $+8, DX
+	JL          next8
 	VMOVUPS     (CX)(BX*8), Z0
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
-	JGE         loop5
-next6:
+next8:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
@@ -1632,19 +1796,16 @@ loop5:
 	SUBQ     $+8, DX
 	JGE      loop5
 next6:
-	ADDQ $+8, DX
-	SUBQ $+4, DX
-	JL   next8
-loop7:
+	ADDQ     $+8, DX
+	SUBQ     $+4, DX
+	JL       next8
 	VMOVUPS  (CX)(BX*8), Y0
 	VROUNDPD $0x0a, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*8)
 	ADDQ     $+4, BX
 	SUBQ     $+4, DX
-	JGE      loop7
 next8:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -1663,18 +1824,29 @@ TEXT ·ceilF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+8, DX
+	SUBQ $+16, DX
 	JL   next6
 loop5:
+	VMOVUPS     (CX)(BX*8), Z0
+	VMOVUPS     64(CX)(BX*8), Z1
+	VRNDSCALEPD $0x0a, Z0, Z0
+	VRNDSCALEPD $0x0a, Z1, Z1
+	VMOVUPS     Z0, (AX)(BX*8)
+	VMOVUPS     Z1, 64(AX)(BX*8)
+	ADDQ        $+16, BX
+	SUBQ        $+16, DX
+	JGE         loop5
+next6:
+	ADDQ        $+16, DX
+	SUBQ        $+8, DX
+	JL          next8
 	VMOVUPS     (CX)(BX*8), Z0
 	VRNDSCALEPD $0x0a, Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
-	JGE         loop5
-next6:
+next8:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
@@ -1707,19 +1879,16 @@ loop5:
 	SUBQ     $+8, DX
 	JGE      loop5
 next6:
-	ADDQ $+8, DX
-	SUBQ $+4, DX
-	JL   next8
-loop7:
+	ADDQ     $+8, DX
+	SUBQ     $+4, DX
+	JL       next8
 	VMOVUPS  (CX)(BX*8), Y0
 	VROUNDPD $0x0b, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*8)
 	ADDQ     $+4, BX
 	SUBQ     $+4, DX
-	JGE      loop7
 next8:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -1738,18 +1907,29 @@ TEXT ·truncF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+8, DX
+	SUBQ $+16, DX
 	JL   next6
 loop5:
+	VMOVUPS     (CX)(BX*8), Z0
+	VMOVUPS     64(CX)(BX*8), Z1
+	VRNDSCALEPD $0x0b, Z0, Z0
+	VRNDSCALEPD $0x0b, Z1, Z1
+	VMOVUPS     Z0, (AX)(BX*8)
+	VMOVUPS     Z1, 64(AX)(BX*8)
+	ADDQ        $+16, BX
+	SUBQ        $+16, DX
+	JGE         loop5
+next6:
+	ADDQ        $+16, DX
+	SUBQ        $+8, DX
+	JL          next8
 	VMOVUPS     (CX)(BX*8), Z0
 	VRNDSCALEPD $0x0b, Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
-	JGE         loop5
-next6:
+next8:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
@@ -1786,20 +1966,17 @@ loop5:
 	SUBQ    $+8, DX
 	JGE     loop5
 next6:
-	ADDQ $+8, DX
-	SUBQ $+4, DX
-	JL   next8
-loop7:
+	ADDQ    $+8, DX
+	SUBQ    $+4, DX
+	JL      next8
 	VMOVUPS (CX)(BX*8), Y2
 	VMAXPD  Y2, Y0, Y2
 	VMINPD  Y2, Y1, Y2
 	VMOVUPS Y2, (AX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
-	JGE     loop7
 next8:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -1821,19 +1998,32 @@ TEXT ·clipF64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD hi+24(FP), Z1
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
-	SUBQ         $+8, DX
+	SUBQ         $+16, DX
 	JL           next6
 loop5:
+	VMOVUPS (CX)(BX*8), Z2
+	VMOVUPS 64(CX)(BX*8), Z3
+	VMAXPD  Z2, Z0, Z2
+	VMAXPD  Z3, Z0, Z3
+	VMINPD  Z2, Z1, Z2
+	VMINPD  Z3, Z1, Z3
+	VMOVUPS Z2, (AX)(BX*8)
+	VMOVUPS Z3, 64(AX)(BX*8)
+	ADDQ    $+16, BX
+	SUBQ    $+16, DX
+	JGE     loop5
+next6:
+	ADDQ    $+16, DX
+	SUBQ    $+8, DX
+	JL      next8
 	VMOVUPS (CX)(BX*8), Z2
 	VMAXPD  Z2, Z0, Z2
 	VMINPD  Z2, Z1, Z2
 	VMOVUPS Z2, (AX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop5
-next6:
+next8:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI

@@ -660,20 +660,17 @@ loop5:
 	SUBQ    $+8, DX
 	JGE     loop5
 next6:
-	ADDQ $+8, DX
-	SUBQ $+4, DX
-	JL   next8
-loop7:
+	ADDQ    $+8, DX
+	SUBQ    $+4, DX
+	JL      next8
 	VMOVUPS (CX)(BX*8), Y1
 	VMAXPD  Y1, Y0, Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
-	JGE     loop7
 next8:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
@@ -726,7 +723,6 @@ loop7:
 	JGE     loop7
 next8:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
@@ -1059,10 +1055,9 @@ loop5:
 	SUBQ      $+8, BX
 	JGE       loop5
 next6:
-	ADDQ $+8, BX
-	SUBQ $+4, BX
-	JL   next8
-loop7:
+	ADDQ      $+8, BX
+	SUBQ      $+4, BX
+	JL        next8
 	VMOVUPS   (CX)(SI*8), Y1
 	VMOVUPS   (DX)(SI*8), Y2
 	VCMPPD    $0x16, Y0, Y2, Y2
@@ -1070,10 +1065,8 @@ loop7:
 	VMOVUPS   Y1, (AX)(SI*8)
 	ADDQ      $+4, SI
 	SUBQ      $+4, BX
-	JGE       loop7
 next8:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -1132,7 +1125,6 @@ loop7:
 	JGE       loop7
 next8:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
@@ -1175,10 +1167,9 @@ loop5:
 	SUBQ    $+8, BX
 	JGE     loop5
 next6:
-	ADDQ $+8, BX
-	SUBQ $+4, BX
-	JL   next8
-loop7:
+	ADDQ    $+8, BX
+	SUBQ    $+4, BX
+	JL      next8
 	VMOVUPS (CX)(SI*8), Y1
 	VMOVUPS (DX)(SI*8), Y2
 	VSUBPD  Y2, Y0, Y3
@@ -1187,10 +1178,8 @@ loop7:
 	VMOVUPS Y1, (AX)(SI*8)
 	ADDQ    $+4, SI
 	SUBQ    $+4, BX
-	JGE     loop7
 next8:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
@@ -1254,7 +1243,6 @@ loop7:
 	JGE     loop7
 next8:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI

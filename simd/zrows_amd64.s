@@ -1644,10 +1644,9 @@ loop5:
 	SUBQ        $+16, DX
 	JGE         loop5
 next6:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next8
-loop7:
+	ADDQ        $+16, DX
+	SUBQ        $+8, DX
+	JL          next8
 	VMOVUPS     (AX)(R8*4), Y4
 	VMOVUPS     (BX)(R8*4), Y5
 	VMOVUPS     (SI)(R8*4), Y6
@@ -1660,10 +1659,8 @@ loop7:
 	VMOVUPS     Y4, (AX)(R8*4)
 	ADDQ        $+8, R8
 	SUBQ        $+8, DX
-	JGE         loop7
 next8:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
 	JE          done3
 	LEAQ        ·dataTailMaskF32+0(SB), R9
 	NEGQ        DX
@@ -1725,10 +1722,9 @@ loop5:
 	SUBQ        $+32, DX
 	JGE         loop5
 next6:
-	ADDQ $+32, DX
-	SUBQ $+16, DX
-	JL   next8
-loop7:
+	ADDQ        $+32, DX
+	SUBQ        $+16, DX
+	JL          next8
 	VMOVUPS     (AX)(R8*4), Z4
 	VMOVUPS     (BX)(R8*4), Z5
 	VMOVUPS     (SI)(R8*4), Z6
@@ -1741,10 +1737,8 @@ loop7:
 	VMOVUPS     Z4, (AX)(R8*4)
 	ADDQ        $+16, R8
 	SUBQ        $+16, DX
-	JGE         loop7
 next8:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, R9
 	BZHIQ       DX, R9, R9
@@ -1807,10 +1801,9 @@ loop5:
 	SUBQ        $+8, DX
 	JGE         loop5
 next6:
-	ADDQ $+8, DX
-	SUBQ $+4, DX
-	JL   next8
-loop7:
+	ADDQ        $+8, DX
+	SUBQ        $+4, DX
+	JL          next8
 	VMOVUPS     (AX)(R8*8), Y4
 	VMOVUPS     (BX)(R8*8), Y5
 	VMOVUPS     (SI)(R8*8), Y6
@@ -1823,10 +1816,8 @@ loop7:
 	VMOVUPS     Y4, (AX)(R8*8)
 	ADDQ        $+4, R8
 	SUBQ        $+4, DX
-	JGE         loop7
 next8:
 	ADDQ        $+4, DX
-	TESTQ       DX, DX
 	JE          done3
 	LEAQ        ·dataTailMaskF32+0(SB), R9
 	NEGQ        DX
@@ -1888,10 +1879,9 @@ loop5:
 	SUBQ        $+16, DX
 	JGE         loop5
 next6:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next8
-loop7:
+	ADDQ        $+16, DX
+	SUBQ        $+8, DX
+	JL          next8
 	VMOVUPS     (AX)(R8*8), Z4
 	VMOVUPS     (BX)(R8*8), Z5
 	VMOVUPS     (SI)(R8*8), Z6
@@ -1904,10 +1894,8 @@ loop7:
 	VMOVUPS     Z4, (AX)(R8*8)
 	ADDQ        $+8, R8
 	SUBQ        $+8, DX
-	JGE         loop7
 next8:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, R9
 	BZHIQ       DX, R9, R9

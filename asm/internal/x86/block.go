@@ -101,6 +101,7 @@ const (
 	opReduce
 	opRound
 	opAddIf
+	opSumIf
 	opXorIf
 	opMaxI
 	opMinI
@@ -271,6 +272,9 @@ func (b *Block) OrBits(m Mask, x Value) Value { return b.masked(opOrBits, m, x) 
 
 // AddIf returns x + y where the mask is set and x elsewhere (on AVX2 x + 0 there, so -0 becomes 0).
 func (b *Block) AddIf(m Mask, x, y Value) Value { return b.masked(opAddIf, m, x, y) }
+
+// SumIf returns x + y where the mask is set and no elsewhere. AVX-512 only.
+func (b *Block) SumIf(m Mask, no, x, y Value) Value { return b.masked(opSumIf, m, no, x, y) }
 
 // XorIf returns x ^ y where the mask is set and x elsewhere.
 func (b *Block) XorIf(m Mask, x, y Value) Value { return b.masked(opXorIf, m, x, y) }

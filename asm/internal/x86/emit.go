@@ -347,6 +347,10 @@ func (e *emitter) op(o op) reg.VecVirtual {
 		return dst
 	case opRange:
 		return e.three("VRANGE"+floats, a[0], a[1], imm)
+	case opSumIf:
+		x, y, dst := e.reg(a[1]), e.reg(a[2]), e.own(a[0])
+		e.fn.Inst("VADD"+floats, y, x, e.maskOf(o.m), dst)
+		return dst
 	case opTernary, opFixup:
 		name := map[opcode]string{opTernary: "VPTERNLOG" + ints, opFixup: "VFIXUPIMM" + floats}[o.code]
 		suffix, z := e.src(a[2])

@@ -270,7 +270,6 @@ func (f *Func) Map(m Map) {
 		f.JG(operand.LabelRef(step))
 	} else {
 		w.whole(1)
-		f.TESTQ(w.left, w.left)
 		f.JE(operand.LabelRef(done))
 		t := w.tail()
 		w.round(1, func(base reg.Register, _ int) reg.VecVirtual { return t.Load(w.at(base, 0)) },
@@ -368,15 +367,19 @@ func (w *mapWriter) advance(vectors int) {
 	w.fn.SUBQ(operand.I32(vectors*w.fn.Lanes()), w.left)
 }
 
-// whole writes the loop over rounds of whole vectors. In it, left counts what is left behind the round.
+// whole writes the loop over rounds of whole vectors, and leaves the flags of what is left. In it, left counts what is left behind the
+// round. Behind rounds of two there is one vector at most.
 func (w *mapWriter) whole(copies int) {
 	loop, next, step := w.fn.NewLabel("loop"), w.fn.NewLabel("next"), operand.I32(copies*w.fn.Lanes())
+	once := copies == 1 && w.Unroll == 2
 	w.fn.SUBQ(step, w.left)
 	w.fn.JL(operand.LabelRef(next))
 	if w.fn.Level == AVX2 && len(w.Block.ops) < sharedTail && copies == max(1, w.Unroll) {
 		w.fn.Align()
 	}
-	w.fn.Label(loop)
+	if !once {
+		w.fn.Label(loop)
+	}
 	rounds := 1
 	if w.inTurn() {
 		rounds, copies = copies, 1
@@ -389,7 +392,9 @@ func (w *mapWriter) whole(copies int) {
 		}, func(r reg.VecVirtual, base reg.Register, u int) { w.store(r, w.at(base, first+u)) })
 	}
 	w.advance(rounds * copies)
-	w.fn.JGE(operand.LabelRef(loop))
+	if !once {
+		w.fn.JGE(operand.LabelRef(loop))
+	}
 	w.fn.Label(next)
 	w.fn.ADDQ(step, w.left)
 }
