@@ -28,11 +28,10 @@ func (s *Server) routes() http.Handler {
 			writeJSON(w, http.StatusOK, map[string]any{"model_stats": []modelStats{m.stats.report(m)}})
 		}))
 		mux.HandleFunc("POST "+prefix+"/infer", s.restInfer)
-		mux.HandleFunc(prefix+"/infer", func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Allow", http.MethodPost)
-			writeError(w, &failure{status: http.StatusMethodNotAllowed, code: connect.CodeUnimplemented,
-				text: fmt.Sprintf("%s: inference requests are sent by POST", r.Method)})
-		})
+		for _, path := range []string{"", "/config", "/ready", "/stats"} {
+			mux.HandleFunc(prefix+path, otherMethod(http.MethodGet, http.MethodHead))
+		}
+		mux.HandleFunc(prefix+"/infer", otherMethod(http.MethodPost))
 	}
 	mux.HandleFunc("GET /v2/models", s.describeAll)
 	mux.HandleFunc("GET /v2/models/stats", func(w http.ResponseWriter, _ *http.Request) {
@@ -45,6 +44,11 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /v2/repository/index", s.index)
 	mux.HandleFunc("POST /v2/repository/index", s.index) // Triton's clients post
 	mux.HandleFunc("POST /v2/table", s.readTable)
+	for _, path := range []string{"/v2", "/v2/{$}", "/v2/models", "/v2/health/live", "/v2/health/ready", "/metrics"} {
+		mux.HandleFunc(path, otherMethod(http.MethodGet, http.MethodHead))
+	}
+	mux.HandleFunc("/v2/repository/index", otherMethod(http.MethodGet, http.MethodHead, http.MethodPost))
+	mux.HandleFunc("/v2/table", otherMethod(http.MethodPost))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/v2/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, notFound("%s %.200s is nothing that this server answers", r.Method, r.URL.Path))
@@ -68,6 +72,16 @@ func (s *Server) routes() http.Handler {
 		page.ServeHTTP(w, r)
 	})
 	return s.accessed(impatient(s.guard(mux)))
+}
+
+// otherMethod answers requests to an address that exists, by a method that it does not take.
+func otherMethod(allowed ...string) http.HandlerFunc {
+	methods := strings.Join(allowed, ", ")
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", methods)
+		writeError(w, &failure{status: http.StatusMethodNotAllowed, code: connect.CodeUnimplemented,
+			text: fmt.Sprintf("%.20s: %.200s takes requests by %s", r.Method, r.URL.Path, allowed[0])})
+	}
 }
 
 // MetricsHandler answers with the server's metrics, without asking for a token: for an address that only those who collect them can

@@ -268,6 +268,24 @@ func TestInterpolationParametersGRPC(t *testing.T) {
 	require.ErrorContains(t, err, "leave one of them out")
 }
 
+// TestOtherMethods: an address that exists says by which methods it is asked.
+func TestOtherMethods(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "universal-2", Path: "universal-2"}} })
+	for _, c := range []struct{ method, path, allowed string }{
+		{"POST", "/v2", "GET, HEAD"}, {"POST", "/v2/", "GET, HEAD"}, {"POST", "/v2/models", "GET, HEAD"}, {"PUT", "/v2/models/stats", "GET, HEAD"},
+		{"POST", "/v2/models/universal-2", "GET, HEAD"}, {"DELETE", "/v2/models/universal-2/versions/1/config", "GET, HEAD"},
+		{"POST", "/v2/health/ready", "GET, HEAD"}, {"POST", "/metrics", "GET, HEAD"}, {"DELETE", "/v2/repository/index", "GET, HEAD, POST"},
+		{"GET", "/v2/table", "POST"}, {"PUT", "/v2/models/universal-2/infer", "POST"},
+	} {
+		w := do(s, c.method, c.path, nil, nil)
+		require.Equal(t, http.StatusMethodNotAllowed, w.Code, "%s %s: %s", c.method, c.path, w.Body)
+		require.Equal(t, c.allowed, w.Header().Get("Allow"), c.path)
+		require.Contains(t, w.Body.String(), c.method+": "+c.path+" takes requests by "+strings.Split(c.allowed, ",")[0])
+	}
+	require.Equal(t, http.StatusNotFound, do(s, "POST", "/v2/model", nil, nil).Code)
+	require.Equal(t, http.StatusOK, do(s, "HEAD", "/v2/health/ready", nil, nil).Code)
+}
+
 // TestCarelessRequests: what people send by mistake is answered by what is meant, in the protocol's words.
 func TestCarelessRequests(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "universal-2", Path: "universal-2"}} })
