@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +32,8 @@ func conformanceCommand() *cobra.Command {
 		Long: `Compare predictions with the conformance vectors: for every shipped model a few tasks, what the model predicts for them in
 float64, and how far an implementation in float32 may be from that. Without --against this program's own models are compared,
 at the level of EQUIVCNP_SIMD. --against names a folder with files of another implementation, MODEL.safetensors, which
-hold the tensors mean, std and so on. The command fails if a number is not within its tolerance.
+hold the tensors mean, std and so on; models without a file are left out. The command fails if a number is not within its
+tolerance, or a tensor is missing or has another shape.
 
 docs/conformance.md describes the files.`,
 		Example: "  go run ./bench conformance\n  go run ./bench conformance --against /tmp/theirs --json",
@@ -64,7 +66,7 @@ func (f *conformanceFlags) run(cmd *cobra.Command) error {
 	if names, err = chosen(names, f.only); err != nil {
 		return err
 	}
-	compared, failed := 0, 0
+	var all conformanceSummary
 	for _, name := range names {
 		path := filepath.Join(f.vectors, name+".safetensors")
 		if f.write {
@@ -76,26 +78,26 @@ func (f *conformanceFlags) run(cmd *cobra.Command) error {
 				return err
 			}
 		}
-		tensors, bad, err := f.compare(cmd, path, name)
+		differences, err := f.compare(cmd, path, name)
 		if err != nil {
 			return err
 		}
-		compared, failed = compared+tensors, failed+bad
+		if err := all.add(cmd.OutOrStdout(), differences, f.json); err != nil {
+			return err
+		}
 	}
-	if compared == 0 {
+	if all.models == 0 {
 		return fmt.Errorf("--against %s: no file of these models: need, for example, %s.safetensors", f.against, names[0])
 	}
-	if failed > 0 {
-		return fmt.Errorf("%d tensors are not within their tolerances", failed)
-	}
-	return nil
+	return all.end(cmd.OutOrStdout(), len(names), f.json)
 }
 
-// compare prints a line for each tensor of a model and returns how many they are, and how many are not as expected.
-func (f *conformanceFlags) compare(cmd *cobra.Command, path, name string) (compared, failed int, err error) {
+// compare returns the differences of a model's tensors: none where the other implementation has no file of it, and one with a Problem
+// where that file cannot be read.
+func (f *conformanceFlags) compare(cmd *cobra.Command, path, name string) ([]conformance.Difference, error) {
 	vectors, err := safetensors.Read(path)
 	if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	var theirs *safetensors.File
 	if f.against != "" {
@@ -103,35 +105,83 @@ func (f *conformanceFlags) compare(cmd *cobra.Command, path, name string) (compa
 		theirs, err = safetensors.Read(from)
 		if errors.Is(err, fs.ErrNotExist) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: not there, the model is left out\n", from)
-			return 0, 0, nil
+			return nil, nil
 		} else if err != nil {
-			return 0, 0, fmt.Errorf("%s: %w", from, err)
+			return []conformance.Difference{{Model: name, Problem: err.Error()}}, nil
 		}
 	}
-	all, err := conformance.Compare(cmd.Context(), vectors, theirs)
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, d := range all {
-		if !d.Within() {
-			failed++
-		}
-		if err := f.print(cmd.OutOrStdout(), d); err != nil {
-			return 0, 0, err
-		}
-	}
-	return len(all), failed, nil
+	return conformance.Compare(cmd.Context(), vectors, theirs)
 }
 
-func (f *conformanceFlags) print(w io.Writer, d conformance.Difference) error {
-	if f.json {
-		return json.NewEncoder(w).Encode(map[string]any{"model": d.Model, "tensor": d.Tensor, "difference": fmt.Sprintf("%.3g", d.Largest),
-			"tolerance": d.Tolerance, "ok": d.Within()})
+// conformanceSummary counts what was compared.
+type conformanceSummary struct {
+	models, tensors int
+	failed          []string // models
+}
+
+// add prints a line for each tensor of a model.
+func (s *conformanceSummary) add(w io.Writer, all []conformance.Difference, asJSON bool) error {
+	ok := true
+	for _, d := range all {
+		ok = ok && d.Within()
+		if d.Tensor != "" {
+			s.tensors++
+		}
+		if err := printDifference(w, d, asJSON); err != nil {
+			return err
+		}
+	}
+	if len(all) > 0 {
+		s.models++
+	}
+	if !ok {
+		s.failed = append(s.failed, all[0].Model)
+	}
+	return nil
+}
+
+// end prints how many of the models were compared, and returns an error that names those that failed.
+func (s *conformanceSummary) end(w io.Writer, models int, asJSON bool) error {
+	if !asJSON {
+		_, err := fmt.Fprintf(w, "%d of %d models compared, %d tensors: %d models failed\n", s.models, models, s.tensors, len(s.failed))
+		if err != nil {
+			return err
+		}
+	}
+	if len(s.failed) > 0 {
+		return fmt.Errorf("not within the tolerances: %s", strings.Join(s.failed, ", "))
+	}
+	return nil
+}
+
+func printDifference(w io.Writer, d conformance.Difference, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(differenceObject(d))
+	}
+	if d.Problem != "" {
+		_, err := fmt.Fprintf(w, "%-26s %-14s FAILED: %s\n", d.Model, d.Tensor, d.Problem)
+		return err
 	}
 	verdict := "ok"
 	if !d.Within() {
-		verdict = "FAILED"
+		verdict = fmt.Sprintf("FAILED, %d of %d numbers, the worst at %s: %.8g, expected %.8g",
+			d.Beyond, d.Numbers, d.Index, d.Number, d.Expected)
 	}
 	_, err := fmt.Fprintf(w, "%-26s %-14s %9.2g of %7.2g  %s\n", d.Model, d.Tensor, d.Largest, d.Tolerance, verdict)
 	return err
+}
+
+// differenceObject is what --json prints of a tensor. Numbers that may be NaN are text.
+func differenceObject(d conformance.Difference) map[string]any {
+	o := map[string]any{"model": d.Model, "tensor": d.Tensor, "tolerance": d.Tolerance, "ok": d.Within()}
+	if d.Problem != "" {
+		o["problem"] = d.Problem
+		return o
+	}
+	o["difference"] = fmt.Sprintf("%.3g", d.Largest)
+	if !d.Within() {
+		o["beyond"], o["numbers"], o["index"] = d.Beyond, d.Numbers, d.Index
+		o["number"], o["expected"] = fmt.Sprintf("%.9g", d.Number), fmt.Sprintf("%.9g", d.Expected)
+	}
+	return o
 }

@@ -142,15 +142,30 @@ func TestCompare(t *testing.T) {
 	d := compare(theirs(func(v []float64) { v[len(v)-1] += 0.001 }))
 	require.False(t, d.Within())
 	require.InDelta(t, 0.0005, d.Largest, 0.0005)
-	require.False(t, compare(theirs(func(v []float64) { v[0] = math.NaN() })).Within())
+	require.Equal(t, "[3 49 0]", d.Index)
+	require.InDelta(t, d.Expected+0.001, d.Number, 1e-12)
+	require.Equal(t, []int{1, 200}, []int{d.Beyond, d.Numbers})
+	d = compare(theirs(func(v []float64) { v[0], v[53], v[54], v[55] = 1000, math.NaN(), 2000, math.NaN() }))
+	require.False(t, d.Within())
+	require.True(t, math.IsNaN(d.Largest), "a NaN stays the largest difference")
+	require.Equal(t, "[1 3 0]", d.Index)
+	require.Equal(t, 4, d.Beyond)
 	require.False(t, compare(theirs(func(v []float64) { v[0] = math.Inf(-1) })).Within())
 
-	_, err := Compare(context.Background(), f, &safetensors.File{})
-	require.ErrorContains(t, err, `bench-eq: the prediction has no tensor "mean"`)
+	all, err := Compare(context.Background(), f, &safetensors.File{})
+	require.NoError(t, err)
+	require.Equal(t, `the prediction has no tensor "mean", it has none`, all[0].Problem)
 	short := theirs(func([]float64) {})
 	short.Tensors[0].Shape = short.Tensors[0].Shape[:2]
-	_, err = Compare(context.Background(), f, short)
-	require.ErrorContains(t, err, `tensor "mean" has shape`)
+	all, err = Compare(context.Background(), f, short)
+	require.NoError(t, err)
+	require.Equal(t, "shape [4 50], need [4 50 1]", all[0].Problem)
+	require.False(t, all[0].Within())
+	require.True(t, all[1].Within(), "other tensors are compared all the same")
+	short.Tensors[1].Name = Expected + "std"
+	all, err = Compare(context.Background(), f, short)
+	require.NoError(t, err)
+	require.Equal(t, `the prediction has no tensor "std", it has "mean", "expected_std"`, all[1].Problem)
 	_, err = Compare(context.Background(), &safetensors.File{Metadata: map[string]string{KeyModel: "nobody"}}, nil)
 	require.ErrorIs(t, err, pretrained.ErrName)
 	none := *f
@@ -159,6 +174,28 @@ func TestCompare(t *testing.T) {
 	})
 	_, err = Compare(context.Background(), &none, short)
 	require.ErrorContains(t, err, "no conformance vectors")
+}
+
+// TestCompareHostile: files with vectors of other shapes than their tasks are refused.
+func TestCompareHostile(t *testing.T) {
+	for _, shape := range [][]int{{1}, {4, 50}, {4, 49, 1}, {50, 4, 1}, {4, 50, 1, 0}, {4, 50, 0}} {
+		n := 1
+		for _, k := range shape {
+			n *= k
+		}
+		for _, name := range []string{"mean", "cov_factor"} {
+			f := *vectors(t, "bench-eq")
+			wrong := safetensors.FromFloat32s(Expected+name, shape, make([]float32, n))
+			mask := make([]float32, 200)
+			mask[0] = 1
+			f.Tensors = slices.DeleteFunc(slices.Clone(f.Tensors), func(x safetensors.Tensor) bool { return x.Name == Expected+"mean" })
+			f.Tensors = append(f.Tensors, wrong, safetensors.FromFloat32s("target_mask", []int{4, 50}, mask))
+			_, err := Compare(context.Background(), &f, &safetensors.File{Tensors: []safetensors.Tensor{
+				safetensors.FromFloat32s(name, shape, make([]float32, n))}})
+			require.ErrorContains(t, err, Expected+name, "%v", shape)
+			require.ErrorContains(t, err, "shape", "%v", shape)
+		}
+	}
 }
 
 // TestCompareFactors: a covariance has many factors, and all of them pass; another covariance does not.
@@ -199,7 +236,10 @@ func TestCompareFactors(t *testing.T) {
 	})
 	require.True(t, turned.Within(), "%+v", turned)
 	require.Less(t, turned.Largest, 1e-9)
-	require.False(t, theirs(func(row []float64) { row[0] *= 1.1 }).Within())
+	wrong := theirs(func(row []float64) { row[0] *= 1.1 })
+	require.False(t, wrong.Within())
+	require.Regexp(t, `^\[\d \d+ 0\]·\[\d \d+ 0\]$`, wrong.Index)
+	require.Equal(t, 4*50*51/2, wrong.Numbers)
 	require.False(t, theirs(func(row []float64) { row[3] = math.NaN() }).Within())
 	require.False(t, theirs(func(row []float64) { row[0], row[1] = 0, 0 }).Within())
 }
