@@ -51,7 +51,7 @@ func depthwiseAMD64(f *x86.File) {
 		{name: "depthwise", doc: "sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1"},
 		{name: "depthwiseStream", doc: "is depthwise for a w that is read from memory once and fetched so many pairs ahead, " +
 			"into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says " +
-			"that most poses are the one before plus 1", stream: true},
+			"that most poses are the one before plus 1; AVX-512's function of eight vectors then fetches ahead bytes on", stream: true},
 		{name: "depthwiseHalf", doc: "is depthwiseStream with w in bfloat16; wstride counts its bytes", stream: true, half: true},
 	}
 	for _, l := range levels {
@@ -142,7 +142,8 @@ func depthwiseRows(f *x86.File, l x86.Level, e x86.Elem, d depthwiseVariant, vec
 
 	// A row of w that is guessed to be the next one is read without waiting for the list of poses, whose next line may come from memory.
 	var row, pose reg.GPVirtual
-	if stacked > 0 {
+	guesses := stacked > 0 || d.stream && l == x86.AVX512 && vecs == 8
+	if guesses {
 		row, pose = fn.GP64(), fn.GP32()
 		fn.MOVL(operand.I32(-1), pose) // no pair's
 	}
@@ -160,6 +161,18 @@ func depthwiseRows(f *x86.File, l x86.Level, e x86.Elem, d depthwiseVariant, vec
 		fn.Label(known)
 	}
 	body := func(set, at int) {
+		known, rowed := fn.NewLabel("known"), fn.NewLabel("rowed")
+		var fj reg.Register
+		if guesses && stacked == 0 {
+			listed := fn.NewLabel("listed")
+			fj = rowAddress(fn, pairAt(g.index, at), feat, step)
+			fn.CMPQ(fn.ArgMem("far"), operand.I8(-2))
+			fn.JNE(operand.LabelRef(listed))
+			fn.CMPL(pairAt(g.pose, at), pose)
+			fn.JE(operand.LabelRef(known))
+			fn.MOVL(pairAt(g.pose, at), pose)
+			fn.Label(listed)
+		}
 		if d.stream {
 			// Fetch the row of w that a later pair needs; near the end, that of the last pair.
 			near, fetched := fn.NewLabel("near"), fn.NewLabel("fetched")
@@ -183,11 +196,25 @@ func depthwiseRows(f *x86.File, l x86.Level, e x86.Elem, d depthwiseVariant, vec
 			}
 			fn.Label(fetched)
 		}
-		fj := rowAddress(fn, pairAt(g.index, at), feat, step)
+		if fj == nil {
+			fj = rowAddress(fn, pairAt(g.index, at), feat, step)
+		}
 		wj := row
-		if stacked > 0 {
+		switch {
+		case stacked > 0:
 			guessed(at)
-		} else {
+		case guesses:
+			fn.MOVL(pairAt(g.pose, at), row.As32())
+			fn.IMULQ(wstep, row)
+			fn.ADDQ(weight, row)
+			fn.JMP(operand.LabelRef(rowed))
+			fn.Label(known)
+			later := fn.Arg("ahead")
+			for line := 0; line < vecs*wbytes; line += cacheLine {
+				fn.PREFETCHT0(operand.Mem{Base: row, Index: later, Scale: 1, Disp: line})
+			}
+			fn.Label(rowed)
+		default:
 			wj = rowAddress(fn, pairAt(g.pose, at), weight, wstep)
 		}
 		for v := range vecs {
@@ -219,7 +246,7 @@ func depthwiseRows(f *x86.File, l x86.Level, e x86.Elem, d depthwiseVariant, vec
 				fn.VMOVUPS(a, stack[v])
 			}
 		}
-		if stacked > 0 {
+		if guesses {
 			fn.ADDQ(wstep, row)
 			fn.INCL(pose)
 		}

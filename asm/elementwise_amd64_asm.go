@@ -59,8 +59,8 @@ func elementwiseAMD64(f *x86.File) {
 				fn, m := recordMap(f, l, e, o.name+e.String(), "sets dst[i] = "+o.doc+" for i < n.",
 					append([]string{"dst"}, strings.Fields(o.params)...), o.op)
 				// Single vectors take up to twice as long where the loop is split over lines of the instruction cache.
-				slow := slices.Contains([]string{"div", "sqrt"}, o.name)
-				if l == x86.AVX512 && !slow || l == x86.AVX2 && !slow && o.name != "max" && o.name != "min" {
+				single := map[x86.Level][]string{x86.AVX2: {"div", "sqrt", "max", "min"}, x86.AVX512: {"div", "sqrt", "clip"}}
+				if !slices.Contains(single[l], o.name) {
 					m.Unroll, m.Pinned = 2, 2
 				}
 				fn.Map(m)

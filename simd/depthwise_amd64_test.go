@@ -207,8 +207,8 @@ func TestDepthwiseListsOfLevels(t *testing.T) {
 
 // TestDepthwiseGuess: rows of weights that are guessed to follow each other are those that the list names, with jumps in it and without.
 func TestDepthwiseGuess(t *testing.T) {
-	far := depthwiseFar
-	t.Cleanup(func() { depthwiseFar = far })
+	far, guess := depthwiseFar, depthwiseGuess
+	t.Cleanup(func() { depthwiseFar, depthwiseGuess = far, guess })
 	const rows, pairs, points = 40, 35, 50
 	eachLevel(t, func(t *testing.T) {
 		rng := testkit.Rand(47)
@@ -230,7 +230,7 @@ func TestDepthwiseGuess(t *testing.T) {
 				BF16FromF32(half, w)
 				var outs [2][2][]float32
 				for i := range outs {
-					depthwiseFar = 1 - 2*i
+					depthwiseFar, depthwiseGuess = 1-2*i, i > 0
 					if i > 0 {
 						require.Equal(t, -2, depthwiseFetch(offsets, pose))
 					}

@@ -24,27 +24,27 @@ func depthwise2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index
 //go:noescape
 func depthwise1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
 
-// depthwiseStream16F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1, for i < rows and 16 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream16F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1; AVX-512's function of eight vectors then fetches ahead bytes on, for i < rows and 16 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
 func depthwiseStream16F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
-// depthwiseStream8F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream8F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1; AVX-512's function of eight vectors then fetches ahead bytes on, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
 func depthwiseStream8F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
-// depthwiseStream4F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream4F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1; AVX-512's function of eight vectors then fetches ahead bytes on, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
 func depthwiseStream4F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
-// depthwiseStream2F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream2F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1; AVX-512's function of eight vectors then fetches ahead bytes on, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
 func depthwiseStream2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
-// depthwiseStream1F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream1F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1; AVX-512's function of eight vectors then fetches ahead bytes on, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
 func depthwiseStream1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
@@ -134,22 +134,22 @@ func depthwise2F32AVX512(out *float32, f *float32, w *float32, offsets *int, ind
 //go:noescape
 func depthwise1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
 
-// depthwiseStream8F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream8F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1; AVX-512's function of eight vectors then fetches ahead bytes on, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
 func depthwiseStream8F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
-// depthwiseStream4F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream4F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1; AVX-512's function of eight vectors then fetches ahead bytes on, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
 func depthwiseStream4F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
-// depthwiseStream2F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream2F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1; AVX-512's function of eight vectors then fetches ahead bytes on, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
 func depthwiseStream2F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
-// depthwiseStream1F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream1F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that most poses are the one before plus 1; AVX-512's function of eight vectors then fetches ahead bytes on, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
 func depthwiseStream1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)

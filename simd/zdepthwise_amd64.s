@@ -64,9 +64,9 @@ rest4:
 	SUBQ         (DI), R11
 	MOVQ         mean+72(FP), R12
 	TESTQ        R12, R12
-	JE           store6
+	JE           store8
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R11, X9, X9
@@ -80,7 +80,7 @@ rest4:
 	VMULPS       Y8, Y5, Y5
 	VMULPS       Y8, Y6, Y6
 	VMULPS       Y8, Y7, Y7
-store6:
+store8:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -145,9 +145,9 @@ rest4:
 	SUBQ         (DI), R11
 	MOVQ         mean+72(FP), R12
 	TESTQ        R12, R12
-	JE           store6
+	JE           store8
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R11, X5, X5
@@ -157,7 +157,7 @@ rest4:
 	VMULPS       Y4, Y1, Y1
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y4, Y3, Y3
-store6:
+store8:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -241,9 +241,9 @@ summed5:
 	SUBQ         (DI), R11
 	MOVQ         mean+72(FP), R12
 	TESTQ        R12, R12
-	JE           store6
+	JE           store12
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store12
 	VMOVSS       ·dataOne+0(SB), X1
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R11, X3, X3
@@ -251,7 +251,7 @@ summed5:
 	VBROADCASTSS X1, Y1
 	VMULPS       Y1, Y0, Y0
 	VMULPS       Y1, Y2, Y2
-store6:
+store12:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y2, 32(CX)(AX*4)
 	ADDQ    SI, CX
@@ -377,16 +377,16 @@ summed5:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R11
 	TESTQ        R11, R11
-	JE           store6
+	JE           store20
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store20
 	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R10, X3, X3
 	VDIVSS       X3, X2, X2
 	VBROADCASTSS X2, Y2
 	VMULPS       Y2, Y1, Y1
-store6:
+store20:
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, AX
 	ADDQ       $0x08, SI
@@ -437,7 +437,7 @@ row1:
 	JL      rest4
 pairs3:
 	CMPQ       far+96(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+88(FP), R15
 	LEAQ       (R10)(R15*4), R15
 	CMPQ       R15, R13
@@ -446,7 +446,7 @@ pairs3:
 	IMULQ      DI, R15
 	ADDQ       SI, R15
 	CMPQ       far+96(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R15)
 	PREFETCHT1 64(R15)
 	PREFETCHT1 128(R15)
@@ -455,8 +455,8 @@ pairs3:
 	PREFETCHT1 320(R15)
 	PREFETCHT1 384(R15)
 	PREFETCHT1 448(R15)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	PREFETCHT0 128(R15)
@@ -465,20 +465,20 @@ near6:
 	PREFETCHT0 320(R15)
 	PREFETCHT0 384(R15)
 	PREFETCHT0 448(R15)
-fetched7:
+fetched9:
 	MOVL  (R9), R15
 	IMULQ DI, R15
 	ADDQ  BX, R15
 	CMPQ  far+96(FP), $-2
-	JNE   found9
+	JNE   found11
 	CMPL  (R10), R14
-	JE    known8
-found9:
+	JE    known10
+found11:
 	MOVL  (R10), R14
 	MOVQ  DI, CX
 	IMULQ R14, CX
 	ADDQ  SI, CX
-known8:
+known10:
 	VMOVUPS     (SP), Y12
 	VMOVUPS     (CX), Y13
 	VFMADD231PS (R15), Y13, Y12
@@ -530,9 +530,9 @@ rest4:
 	SUBQ         (R8), R12
 	MOVQ         mean+72(FP), R15
 	TESTQ        R15, R15
-	JE           store10
+	JE           store12
 	CMPQ         R12, $0x01
-	JLE          store10
+	JLE          store12
 	VMOVSS       ·dataOne+0(SB), X12
 	VXORPS       X13, X13, X13
 	VCVTSI2SSQ   R12, X13, X13
@@ -558,7 +558,7 @@ rest4:
 	VMOVUPS      Y13, 64(SP)
 	VMULPS       96(SP), Y12, Y12
 	VMOVUPS      Y12, 96(SP)
-store10:
+store12:
 	VMOVUPS (SP), Y12
 	VMOVUPS Y12, (DX)
 	VMOVUPS 32(SP), Y12
@@ -619,7 +619,7 @@ row1:
 	JL     rest4
 pairs3:
 	CMPQ       far+96(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+88(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -628,18 +628,18 @@ pairs3:
 	IMULQ      SI, R13
 	ADDQ       BX, R13
 	CMPQ       far+96(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R13)
 	PREFETCHT1 64(R13)
 	PREFETCHT1 128(R13)
 	PREFETCHT1 192(R13)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	PREFETCHT0 128(R13)
 	PREFETCHT0 192(R13)
-fetched7:
+fetched9:
 	MOVL        (R8), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
@@ -671,9 +671,9 @@ rest4:
 	SUBQ         (DI), R11
 	MOVQ         mean+72(FP), R13
 	TESTQ        R13, R13
-	JE           store8
+	JE           store10
 	CMPQ         R11, $0x01
-	JLE          store8
+	JLE          store10
 	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R11, X9, X9
@@ -687,7 +687,7 @@ rest4:
 	VMULPS       Y8, Y5, Y5
 	VMULPS       Y8, Y6, Y6
 	VMULPS       Y8, Y7, Y7
-store8:
+store10:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -732,7 +732,7 @@ row1:
 	JL     rest4
 pairs3:
 	CMPQ       far+96(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+88(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -741,14 +741,14 @@ pairs3:
 	IMULQ      SI, R13
 	ADDQ       BX, R13
 	CMPQ       far+96(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R13)
 	PREFETCHT1 64(R13)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-fetched7:
+fetched9:
 	MOVL        (R8), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
@@ -772,9 +772,9 @@ rest4:
 	SUBQ         (DI), R11
 	MOVQ         mean+72(FP), R13
 	TESTQ        R13, R13
-	JE           store8
+	JE           store10
 	CMPQ         R11, $0x01
-	JLE          store8
+	JLE          store10
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R11, X5, X5
@@ -784,7 +784,7 @@ rest4:
 	VMULPS       Y4, Y1, Y1
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y4, Y3, Y3
-store8:
+store10:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -825,7 +825,7 @@ row1:
 	JL     rest4
 pairs3:
 	CMPQ       far+96(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+88(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -834,12 +834,12 @@ pairs3:
 	IMULQ      SI, R13
 	ADDQ       BX, R13
 	CMPQ       far+96(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R13)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R13)
-fetched7:
+fetched9:
 	MOVL        (R8), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
@@ -851,7 +851,7 @@ fetched7:
 	VMOVUPS     32(R14)(AX*4), Y4
 	VFMADD231PS 32(R13)(AX*4), Y4, Y2
 	CMPQ        far+96(FP), $+0
-	JL          fetched9
+	JL          fetched13
 	MOVQ        ahead+88(FP), R13
 	LEAQ        4(R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -860,12 +860,12 @@ fetched7:
 	IMULQ       SI, R13
 	ADDQ        BX, R13
 	CMPQ        far+96(FP), $+0
-	JE          near8
+	JE          near12
 	PREFETCHT1  (R13)
-	JMP         fetched9
-near8:
+	JMP         fetched13
+near12:
 	PREFETCHT0 (R13)
-fetched9:
+fetched13:
 	MOVL        4(R8), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
@@ -884,7 +884,7 @@ rest4:
 	CMPQ       R11, $-2
 	JE         summed5
 	CMPQ       far+96(FP), $+0
-	JL         fetched11
+	JL         fetched17
 	MOVQ       ahead+88(FP), R11
 	LEAQ       (R9)(R11*4), R11
 	CMPQ       R11, R12
@@ -893,12 +893,12 @@ rest4:
 	IMULQ      SI, R11
 	ADDQ       BX, R11
 	CMPQ       far+96(FP), $+0
-	JE         near10
+	JE         near16
 	PREFETCHT1 (R11)
-	JMP        fetched11
-near10:
+	JMP        fetched17
+near16:
 	PREFETCHT0 (R11)
-fetched11:
+fetched17:
 	MOVL        (R8), R11
 	IMULQ       SI, R11
 	ADDQ        DX, R11
@@ -918,9 +918,9 @@ summed5:
 	SUBQ         (DI), R11
 	MOVQ         mean+72(FP), R13
 	TESTQ        R13, R13
-	JE           store12
+	JE           store18
 	CMPQ         R11, $0x01
-	JLE          store12
+	JLE          store18
 	VMOVSS       ·dataOne+0(SB), X1
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R11, X3, X3
@@ -928,7 +928,7 @@ summed5:
 	VBROADCASTSS X1, Y1
 	VMULPS       Y1, Y0, Y0
 	VMULPS       Y1, Y2, Y2
-store12:
+store18:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y2, 32(CX)(AX*4)
 	ADDQ    SI, CX
@@ -969,7 +969,7 @@ row1:
 	JL     rest4
 pairs3:
 	CMPQ       far+96(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -978,12 +978,12 @@ pairs3:
 	IMULQ      BX, R12
 	ADDQ       DX, R12
 	CMPQ       far+96(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R12)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R12)
-fetched7:
+fetched9:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -994,59 +994,9 @@ fetched7:
 	VMASKMOVPS  (R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y1
 	CMPQ        far+96(FP), $+0
-	JL          fetched9
-	MOVQ        ahead+88(FP), R12
-	LEAQ        4(R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	CMPQ        far+96(FP), $+0
-	JE          near8
-	PREFETCHT1  (R12)
-	JMP         fetched9
-near8:
-	PREFETCHT0 (R12)
-fetched9:
-	MOVL        4(DI), R12
-	IMULQ       BX, R12
-	ADDQ        CX, R12
-	MOVL        4(R8), R13
-	IMULQ       BX, R13
-	ADDQ        DX, R13
-	VMASKMOVPS  (R13), Y0, Y5
-	VMASKMOVPS  (R12), Y0, Y6
-	VFMADD231PS Y6, Y5, Y2
-	CMPQ        far+96(FP), $+0
-	JL          fetched11
-	MOVQ        ahead+88(FP), R12
-	LEAQ        8(R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	CMPQ        far+96(FP), $+0
-	JE          near10
-	PREFETCHT1  (R12)
-	JMP         fetched11
-near10:
-	PREFETCHT0 (R12)
-fetched11:
-	MOVL        8(DI), R12
-	IMULQ       BX, R12
-	ADDQ        CX, R12
-	MOVL        8(R8), R13
-	IMULQ       BX, R13
-	ADDQ        DX, R13
-	VMASKMOVPS  (R13), Y0, Y5
-	VMASKMOVPS  (R12), Y0, Y6
-	VFMADD231PS Y6, Y5, Y3
-	CMPQ        far+96(FP), $+0
 	JL          fetched13
 	MOVQ        ahead+88(FP), R12
-	LEAQ        12(R8)(R12*4), R12
+	LEAQ        4(R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -1059,6 +1009,56 @@ fetched11:
 near12:
 	PREFETCHT0 (R12)
 fetched13:
+	MOVL        4(DI), R12
+	IMULQ       BX, R12
+	ADDQ        CX, R12
+	MOVL        4(R8), R13
+	IMULQ       BX, R13
+	ADDQ        DX, R13
+	VMASKMOVPS  (R13), Y0, Y5
+	VMASKMOVPS  (R12), Y0, Y6
+	VFMADD231PS Y6, Y5, Y2
+	CMPQ        far+96(FP), $+0
+	JL          fetched17
+	MOVQ        ahead+88(FP), R12
+	LEAQ        8(R8)(R12*4), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVL        (R12), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	CMPQ        far+96(FP), $+0
+	JE          near16
+	PREFETCHT1  (R12)
+	JMP         fetched17
+near16:
+	PREFETCHT0 (R12)
+fetched17:
+	MOVL        8(DI), R12
+	IMULQ       BX, R12
+	ADDQ        CX, R12
+	MOVL        8(R8), R13
+	IMULQ       BX, R13
+	ADDQ        DX, R13
+	VMASKMOVPS  (R13), Y0, Y5
+	VMASKMOVPS  (R12), Y0, Y6
+	VFMADD231PS Y6, Y5, Y3
+	CMPQ        far+96(FP), $+0
+	JL          fetched21
+	MOVQ        ahead+88(FP), R12
+	LEAQ        12(R8)(R12*4), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVL        (R12), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	CMPQ        far+96(FP), $+0
+	JE          near20
+	PREFETCHT1  (R12)
+	JMP         fetched21
+near20:
+	PREFETCHT0 (R12)
+fetched21:
 	MOVL        12(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -1076,7 +1076,7 @@ rest4:
 	CMPQ       R10, $-4
 	JE         summed5
 	CMPQ       far+96(FP), $+0
-	JL         fetched15
+	JL         fetched25
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -1085,12 +1085,12 @@ rest4:
 	IMULQ      BX, R12
 	ADDQ       DX, R12
 	CMPQ       far+96(FP), $+0
-	JE         near14
+	JE         near24
 	PREFETCHT1 (R12)
-	JMP        fetched15
-near14:
+	JMP        fetched25
+near24:
 	PREFETCHT0 (R12)
-fetched15:
+fetched25:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -1105,7 +1105,7 @@ fetched15:
 	CMPQ        R10, $-3
 	JE          summed5
 	CMPQ        far+96(FP), $+0
-	JL          fetched17
+	JL          fetched29
 	MOVQ        ahead+88(FP), R12
 	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -1114,12 +1114,12 @@ fetched15:
 	IMULQ       BX, R12
 	ADDQ        DX, R12
 	CMPQ        far+96(FP), $+0
-	JE          near16
+	JE          near28
 	PREFETCHT1  (R12)
-	JMP         fetched17
-near16:
+	JMP         fetched29
+near28:
 	PREFETCHT0 (R12)
-fetched17:
+fetched29:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -1134,7 +1134,7 @@ fetched17:
 	CMPQ        R10, $-2
 	JE          summed5
 	CMPQ        far+96(FP), $+0
-	JL          fetched19
+	JL          fetched33
 	MOVQ        ahead+88(FP), R10
 	LEAQ        (R8)(R10*4), R10
 	CMPQ        R10, R11
@@ -1143,12 +1143,12 @@ fetched17:
 	IMULQ       BX, R10
 	ADDQ        DX, R10
 	CMPQ        far+96(FP), $+0
-	JE          near18
+	JE          near32
 	PREFETCHT1  (R10)
-	JMP         fetched19
-near18:
+	JMP         fetched33
+near32:
 	PREFETCHT0 (R10)
-fetched19:
+fetched33:
 	MOVL        (DI), R10
 	IMULQ       BX, R10
 	ADDQ        CX, R10
@@ -1168,16 +1168,16 @@ summed5:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R12
 	TESTQ        R12, R12
-	JE           store20
+	JE           store34
 	CMPQ         R10, $0x01
-	JLE          store20
+	JLE          store34
 	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R10, X3, X3
 	VDIVSS       X3, X2, X2
 	VBROADCASTSS X2, Y2
 	VMULPS       Y2, Y1, Y1
-store20:
+store34:
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, AX
 	ADDQ       $0x08, SI
@@ -1230,7 +1230,7 @@ row1:
 	JL      rest4
 pairs3:
 	CMPQ       far+104(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+96(FP), BP
 	LEAQ       (R11)(BP*4), BP
 	CMPQ       BP, R14
@@ -1239,31 +1239,31 @@ pairs3:
 	IMULQ      R8, BP
 	ADDQ       SI, BP
 	CMPQ       far+104(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (BP)
 	PREFETCHT1 64(BP)
 	PREFETCHT1 128(BP)
 	PREFETCHT1 192(BP)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (BP)
 	PREFETCHT0 64(BP)
 	PREFETCHT0 128(BP)
 	PREFETCHT0 192(BP)
-fetched7:
+fetched9:
 	MOVL  (R10), BP
 	IMULQ DI, BP
 	ADDQ  BX, BP
 	CMPQ  far+104(FP), $-2
-	JNE   found9
+	JNE   found11
 	CMPL  (R11), R15
-	JE    known8
-found9:
+	JE    known10
+found11:
 	MOVL  (R11), R15
 	MOVQ  R8, CX
 	IMULQ R15, CX
 	ADDQ  SI, CX
-known8:
+known10:
 	VMOVUPS     (SP), Y8
 	VPMOVZXWD   (CX), Y9
 	VPSLLD      $0x10, Y9, Y9
@@ -1339,9 +1339,9 @@ rest4:
 	SUBQ         (R9), R13
 	MOVQ         mean+80(FP), BP
 	TESTQ        BP, BP
-	JE           store10
+	JE           store12
 	CMPQ         R13, $0x01
-	JLE          store10
+	JLE          store12
 	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R13, X9, X9
@@ -1371,7 +1371,7 @@ rest4:
 	VMOVUPS      Y9, 192(SP)
 	VMULPS       224(SP), Y8, Y8
 	VMOVUPS      Y8, 224(SP)
-store10:
+store12:
 	VMOVUPS (SP), Y8
 	VMOVUPS Y8, (DX)
 	VMOVUPS 32(SP), Y8
@@ -1438,7 +1438,7 @@ row1:
 	JL     rest4
 pairs3:
 	CMPQ       far+104(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R10)(R14*4), R14
 	CMPQ       R14, R13
@@ -1447,14 +1447,14 @@ pairs3:
 	IMULQ      DI, R14
 	ADDQ       BX, R14
 	CMPQ       far+104(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R14)
 	PREFETCHT1 64(R14)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R14)
 	PREFETCHT0 64(R14)
-fetched7:
+fetched9:
 	MOVL        (R9), R14
 	IMULQ       SI, R14
 	ADDQ        DX, R14
@@ -1494,9 +1494,9 @@ rest4:
 	SUBQ         (R8), R12
 	MOVQ         mean+80(FP), R14
 	TESTQ        R14, R14
-	JE           store8
+	JE           store10
 	CMPQ         R12, $0x01
-	JLE          store8
+	JLE          store10
 	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R12, X9, X9
@@ -1510,7 +1510,7 @@ rest4:
 	VMULPS       Y8, Y5, Y5
 	VMULPS       Y8, Y6, Y6
 	VMULPS       Y8, Y7, Y7
-store8:
+store10:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -1557,7 +1557,7 @@ row1:
 	JL     rest4
 pairs3:
 	CMPQ       far+104(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R10)(R14*4), R14
 	CMPQ       R14, R13
@@ -1566,12 +1566,12 @@ pairs3:
 	IMULQ      DI, R14
 	ADDQ       BX, R14
 	CMPQ       far+104(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R14)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R14)
-fetched7:
+fetched9:
 	MOVL        (R9), R14
 	IMULQ       SI, R14
 	ADDQ        DX, R14
@@ -1599,9 +1599,9 @@ rest4:
 	SUBQ         (R8), R12
 	MOVQ         mean+80(FP), R14
 	TESTQ        R14, R14
-	JE           store8
+	JE           store10
 	CMPQ         R12, $0x01
-	JLE          store8
+	JLE          store10
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R12, X5, X5
@@ -1611,7 +1611,7 @@ rest4:
 	VMULPS       Y4, Y1, Y1
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y4, Y3, Y3
-store8:
+store10:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -1654,7 +1654,7 @@ row1:
 	JL     rest4
 pairs3:
 	CMPQ       far+104(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R10)(R14*4), R14
 	CMPQ       R14, R13
@@ -1663,12 +1663,12 @@ pairs3:
 	IMULQ      DI, R14
 	ADDQ       BX, R14
 	CMPQ       far+104(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R14)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R14)
-fetched7:
+fetched9:
 	MOVL        (R9), R14
 	IMULQ       SI, R14
 	ADDQ        DX, R14
@@ -1682,7 +1682,7 @@ fetched7:
 	VPSLLD      $0x10, Y4, Y4
 	VFMADD231PS 32(R14)(AX*4), Y4, Y2
 	CMPQ        far+104(FP), $+0
-	JL          fetched9
+	JL          fetched13
 	MOVQ        ahead+96(FP), R14
 	LEAQ        4(R10)(R14*4), R14
 	CMPQ        R14, R13
@@ -1691,12 +1691,12 @@ fetched7:
 	IMULQ       DI, R14
 	ADDQ        BX, R14
 	CMPQ        far+104(FP), $+0
-	JE          near8
+	JE          near12
 	PREFETCHT1  (R14)
-	JMP         fetched9
-near8:
+	JMP         fetched13
+near12:
 	PREFETCHT0 (R14)
-fetched9:
+fetched13:
 	MOVL        4(R9), R14
 	IMULQ       SI, R14
 	ADDQ        DX, R14
@@ -1717,7 +1717,7 @@ rest4:
 	CMPQ       R12, $-2
 	JE         summed5
 	CMPQ       far+104(FP), $+0
-	JL         fetched11
+	JL         fetched17
 	MOVQ       ahead+96(FP), R12
 	LEAQ       (R10)(R12*4), R12
 	CMPQ       R12, R13
@@ -1726,12 +1726,12 @@ rest4:
 	IMULQ      DI, R12
 	ADDQ       BX, R12
 	CMPQ       far+104(FP), $+0
-	JE         near10
+	JE         near16
 	PREFETCHT1 (R12)
-	JMP        fetched11
-near10:
+	JMP        fetched17
+near16:
 	PREFETCHT0 (R12)
-fetched11:
+fetched17:
 	MOVL        (R9), R12
 	IMULQ       SI, R12
 	ADDQ        DX, R12
@@ -1753,9 +1753,9 @@ summed5:
 	SUBQ         (R8), R12
 	MOVQ         mean+80(FP), R14
 	TESTQ        R14, R14
-	JE           store12
+	JE           store18
 	CMPQ         R12, $0x01
-	JLE          store12
+	JLE          store18
 	VMOVSS       ·dataOne+0(SB), X1
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R12, X3, X3
@@ -1763,7 +1763,7 @@ summed5:
 	VBROADCASTSS X1, Y1
 	VMULPS       Y1, Y0, Y0
 	VMULPS       Y1, Y2, Y2
-store12:
+store18:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y2, 32(CX)(AX*4)
 	ADDQ    SI, CX
@@ -1820,7 +1820,7 @@ row1:
 	JL     rest4
 pairs3:
 	CMPQ       far+104(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R9)(R14*4), R14
 	CMPQ       R14, R13
@@ -1829,12 +1829,12 @@ pairs3:
 	IMULQ      SI, R14
 	ADDQ       DX, R14
 	CMPQ       far+104(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R14)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R14)
-fetched7:
+fetched9:
 	MOVL         (R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1852,7 +1852,7 @@ fetched7:
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y1
 	CMPQ         far+104(FP), $+0
-	JL           fetched9
+	JL           fetched13
 	MOVQ         ahead+96(FP), R14
 	LEAQ         4(R9)(R14*4), R14
 	CMPQ         R14, R13
@@ -1861,12 +1861,12 @@ fetched7:
 	IMULQ        SI, R14
 	ADDQ         DX, R14
 	CMPQ         far+104(FP), $+0
-	JE           near8
+	JE           near12
 	PREFETCHT1   (R14)
-	JMP          fetched9
-near8:
+	JMP          fetched13
+near12:
 	PREFETCHT0 (R14)
-fetched9:
+fetched13:
 	MOVL         4(R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1884,7 +1884,7 @@ fetched9:
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y2
 	CMPQ         far+104(FP), $+0
-	JL           fetched11
+	JL           fetched17
 	MOVQ         ahead+96(FP), R14
 	LEAQ         8(R9)(R14*4), R14
 	CMPQ         R14, R13
@@ -1893,12 +1893,12 @@ fetched9:
 	IMULQ        SI, R14
 	ADDQ         DX, R14
 	CMPQ         far+104(FP), $+0
-	JE           near10
+	JE           near16
 	PREFETCHT1   (R14)
-	JMP          fetched11
-near10:
+	JMP          fetched17
+near16:
 	PREFETCHT0 (R14)
-fetched11:
+fetched17:
 	MOVL         8(R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1916,7 +1916,7 @@ fetched11:
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y3
 	CMPQ         far+104(FP), $+0
-	JL           fetched13
+	JL           fetched21
 	MOVQ         ahead+96(FP), R14
 	LEAQ         12(R9)(R14*4), R14
 	CMPQ         R14, R13
@@ -1925,12 +1925,12 @@ fetched11:
 	IMULQ        SI, R14
 	ADDQ         DX, R14
 	CMPQ         far+104(FP), $+0
-	JE           near12
+	JE           near20
 	PREFETCHT1   (R14)
-	JMP          fetched13
-near12:
+	JMP          fetched21
+near20:
 	PREFETCHT0 (R14)
-fetched13:
+fetched21:
 	MOVL         12(R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1955,7 +1955,7 @@ rest4:
 	CMPQ       R11, $-4
 	JE         summed5
 	CMPQ       far+104(FP), $+0
-	JL         fetched15
+	JL         fetched25
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R9)(R14*4), R14
 	CMPQ       R14, R13
@@ -1964,12 +1964,12 @@ rest4:
 	IMULQ      SI, R14
 	ADDQ       DX, R14
 	CMPQ       far+104(FP), $+0
-	JE         near14
+	JE         near24
 	PREFETCHT1 (R14)
-	JMP        fetched15
-near14:
+	JMP        fetched25
+near24:
 	PREFETCHT0 (R14)
-fetched15:
+fetched25:
 	MOVL         (R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1991,7 +1991,7 @@ fetched15:
 	CMPQ         R11, $-3
 	JE           summed5
 	CMPQ         far+104(FP), $+0
-	JL           fetched17
+	JL           fetched29
 	MOVQ         ahead+96(FP), R14
 	LEAQ         (R9)(R14*4), R14
 	CMPQ         R14, R13
@@ -2000,12 +2000,12 @@ fetched15:
 	IMULQ        SI, R14
 	ADDQ         DX, R14
 	CMPQ         far+104(FP), $+0
-	JE           near16
+	JE           near28
 	PREFETCHT1   (R14)
-	JMP          fetched17
-near16:
+	JMP          fetched29
+near28:
 	PREFETCHT0 (R14)
-fetched17:
+fetched29:
 	MOVL         (R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -2027,7 +2027,7 @@ fetched17:
 	CMPQ         R11, $-2
 	JE           summed5
 	CMPQ         far+104(FP), $+0
-	JL           fetched19
+	JL           fetched33
 	MOVQ         ahead+96(FP), R11
 	LEAQ         (R9)(R11*4), R11
 	CMPQ         R11, R13
@@ -2036,12 +2036,12 @@ fetched17:
 	IMULQ        SI, R11
 	ADDQ         DX, R11
 	CMPQ         far+104(FP), $+0
-	JE           near18
+	JE           near32
 	PREFETCHT1   (R11)
-	JMP          fetched19
-near18:
+	JMP          fetched33
+near32:
 	PREFETCHT0 (R11)
-fetched19:
+fetched33:
 	MOVL         (R8), R11
 	IMULQ        BX, R11
 	ADDQ         CX, R11
@@ -2068,16 +2068,16 @@ summed5:
 	SUBQ         (DI), R11
 	MOVQ         mean+80(FP), R14
 	TESTQ        R14, R14
-	JE           store20
+	JE           store34
 	CMPQ         R11, $0x01
-	JLE          store20
+	JLE          store34
 	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R11, X3, X3
 	VDIVSS       X3, X2, X2
 	VBROADCASTSS X2, Y2
 	VMULPS       Y2, Y1, Y1
-store20:
+store34:
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, AX
 	ADDQ       $0x08, DI
@@ -2135,9 +2135,9 @@ rest4:
 	SUBQ         (DI), R11
 	MOVQ         mean+72(FP), R12
 	TESTQ        R12, R12
-	JE           store6
+	JE           store8
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSD       ·dataOneF64+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SDQ   R11, X5, X5
@@ -2147,7 +2147,7 @@ rest4:
 	VMULPD       Y4, Y1, Y1
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y4, Y3, Y3
-store6:
+store8:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -2231,9 +2231,9 @@ summed5:
 	SUBQ         (DI), R11
 	MOVQ         mean+72(FP), R12
 	TESTQ        R12, R12
-	JE           store6
+	JE           store12
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store12
 	VMOVSD       ·dataOneF64+0(SB), X1
 	VXORPS       X3, X3, X3
 	VCVTSI2SDQ   R11, X3, X3
@@ -2241,7 +2241,7 @@ summed5:
 	VBROADCASTSD X1, Y1
 	VMULPD       Y1, Y0, Y0
 	VMULPD       Y1, Y2, Y2
-store6:
+store12:
 	VMOVUPS Y0, (CX)
 	VMOVUPD Y2, 32(CX)(AX*8)
 	ADDQ    SI, CX
@@ -2367,16 +2367,16 @@ summed5:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R11
 	TESTQ        R11, R11
-	JE           store6
+	JE           store20
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store20
 	VMOVSD       ·dataOneF64+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SDQ   R10, X3, X3
 	VDIVSD       X3, X2, X2
 	VBROADCASTSD X2, Y2
 	VMULPD       Y2, Y1, Y1
-store6:
+store20:
 	VMASKMOVPD Y1, Y0, (AX)
 	ADDQ       BX, AX
 	ADDQ       $0x08, SI
@@ -3018,9 +3018,9 @@ rest4:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R11
 	TESTQ        R11, R11
-	JE           store6
+	JE           store8
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R10, X9, X9
@@ -3034,7 +3034,7 @@ rest4:
 	VMULPS       Z8, Z5, Z5
 	VMULPS       Z8, Z6, Z6
 	VMULPS       Z8, Z7, Z7
-store6:
+store8:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -3101,9 +3101,9 @@ rest4:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R11
 	TESTQ        R11, R11
-	JE           store6
+	JE           store8
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
@@ -3113,7 +3113,7 @@ rest4:
 	VMULPS       Z4, Z1, Z1
 	VMULPS       Z4, Z2, Z2
 	VMULPS       Z4, Z3, Z3
-store6:
+store8:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -3199,9 +3199,9 @@ summed5:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R11
 	TESTQ        R11, R11
-	JE           store6
+	JE           store12
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store12
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
@@ -3209,7 +3209,7 @@ summed5:
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
 	VMULPS       Z4, Z2, Z2
-store6:
+store12:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, K1, 64(AX)
 	ADDQ    BX, AX
@@ -3328,16 +3328,16 @@ summed5:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R11
 	TESTQ        R11, R11
-	JE           store6
+	JE           store20
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store20
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
 	VDIVSS       X5, X4, X4
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
-store6:
+store20:
 	VMOVUPS Z0, K1, (AX)
 	ADDQ    BX, AX
 	ADDQ    $0x08, SI
@@ -3356,19 +3356,20 @@ TEXT ·depthwiseStream8F32AVX512(SB), NOSPLIT, $0-104
 	KMOVW CX, K1
 	MOVQ  out+0(FP), AX
 	MOVQ  f+8(FP), CX
-	MOVQ  w+16(FP), DX
-	MOVQ  stride+56(FP), BX
-	MOVQ  offsets+24(FP), SI
-	MOVQ  index+32(FP), DI
-	MOVQ  pose+40(FP), R8
-	MOVQ  rows+48(FP), R9
-	MOVQ  pairs+80(FP), R11
-	LEAQ  -4(R8)(R11*4), R11
-	TESTQ R9, R9
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	MOVQ  pairs+80(FP), R12
+	LEAQ  -4(R9)(R12*4), R12
+	MOVL  $-1, R13
+	TESTQ R10, R10
 	JE    done2
 row1:
-	MOVQ   8(SI), R10
-	SUBQ   (SI), R10
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -3377,76 +3378,96 @@ row1:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-	SUBQ   $0x01, R10
+	SUBQ   $0x01, R11
 	JL     rest4
 pairs3:
+	MOVL  (R8), R14
+	IMULQ SI, R14
+	ADDQ  CX, R14
+	CMPQ  far+96(FP), $-2
+	JNE   listed8
+	CMPL  (R9), R13
+	JE    known6
+	MOVL  (R9), R13
+listed8:
 	CMPQ       far+96(FP), $+0
-	JL         fetched7
-	MOVQ       ahead+88(FP), R12
-	LEAQ       (R8)(R12*4), R12
-	CMPQ       R12, R11
-	CMOVQGT    R11, R12
-	MOVL       (R12), R12
-	IMULQ      BX, R12
-	ADDQ       DX, R12
+	JL         fetched10
+	MOVQ       ahead+88(FP), DX
+	LEAQ       (R9)(DX*4), DX
+	CMPQ       DX, R12
+	CMOVQGT    R12, DX
+	MOVL       (DX), DX
+	IMULQ      SI, DX
+	ADDQ       BX, DX
 	CMPQ       far+96(FP), $+0
-	JE         near6
-	PREFETCHT1 (R12)
-	PREFETCHT1 64(R12)
-	PREFETCHT1 128(R12)
-	PREFETCHT1 192(R12)
-	PREFETCHT1 256(R12)
-	PREFETCHT1 320(R12)
-	PREFETCHT1 384(R12)
-	PREFETCHT1 448(R12)
-	JMP        fetched7
-near6:
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
-	PREFETCHT0 256(R12)
-	PREFETCHT0 320(R12)
-	PREFETCHT0 384(R12)
-	PREFETCHT0 448(R12)
-fetched7:
-	MOVL        (DI), R12
-	IMULQ       BX, R12
-	ADDQ        CX, R12
-	MOVL        (R8), R13
-	IMULQ       BX, R13
-	ADDQ        DX, R13
-	VMOVUPS     (R13), Z8
-	VFMADD231PS (R12), Z8, Z0
-	VMOVUPS     64(R13), Z8
-	VFMADD231PS 64(R12), Z8, Z1
-	VMOVUPS     128(R13), Z8
-	VFMADD231PS 128(R12), Z8, Z2
-	VMOVUPS     192(R13), Z8
-	VFMADD231PS 192(R12), Z8, Z3
-	VMOVUPS     256(R13), Z8
-	VFMADD231PS 256(R12), Z8, Z4
-	VMOVUPS     320(R13), Z8
-	VFMADD231PS 320(R12), Z8, Z5
-	VMOVUPS     384(R13), Z8
-	VFMADD231PS 384(R12), Z8, Z6
-	VMOVUPS.Z   448(R13), K1, Z8
-	VFMADD231PS 448(R12), Z8, K1, Z7
-	ADDQ        $0x04, DI
+	JE         near9
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	PREFETCHT1 128(DX)
+	PREFETCHT1 192(DX)
+	PREFETCHT1 256(DX)
+	PREFETCHT1 320(DX)
+	PREFETCHT1 384(DX)
+	PREFETCHT1 448(DX)
+	JMP        fetched10
+near9:
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	PREFETCHT0 128(DX)
+	PREFETCHT0 192(DX)
+	PREFETCHT0 256(DX)
+	PREFETCHT0 320(DX)
+	PREFETCHT0 384(DX)
+	PREFETCHT0 448(DX)
+fetched10:
+	MOVL  (R9), DX
+	IMULQ SI, DX
+	ADDQ  BX, DX
+	JMP   rowed7
+known6:
+	MOVQ       ahead+88(FP), R15
+	PREFETCHT0 (DX)(R15*1)
+	PREFETCHT0 64(DX)(R15*1)
+	PREFETCHT0 128(DX)(R15*1)
+	PREFETCHT0 192(DX)(R15*1)
+	PREFETCHT0 256(DX)(R15*1)
+	PREFETCHT0 320(DX)(R15*1)
+	PREFETCHT0 384(DX)(R15*1)
+	PREFETCHT0 448(DX)(R15*1)
+rowed7:
+	VMOVUPS     (DX), Z8
+	VFMADD231PS (R14), Z8, Z0
+	VMOVUPS     64(DX), Z8
+	VFMADD231PS 64(R14), Z8, Z1
+	VMOVUPS     128(DX), Z8
+	VFMADD231PS 128(R14), Z8, Z2
+	VMOVUPS     192(DX), Z8
+	VFMADD231PS 192(R14), Z8, Z3
+	VMOVUPS     256(DX), Z8
+	VFMADD231PS 256(R14), Z8, Z4
+	VMOVUPS     320(DX), Z8
+	VFMADD231PS 320(R14), Z8, Z5
+	VMOVUPS     384(DX), Z8
+	VFMADD231PS 384(R14), Z8, Z6
+	VMOVUPS.Z   448(DX), K1, Z8
+	VFMADD231PS 448(R14), Z8, K1, Z7
+	ADDQ        SI, DX
+	INCL        R13
 	ADDQ        $0x04, R8
-	SUBQ        $0x01, R10
+	ADDQ        $0x04, R9
+	SUBQ        $0x01, R11
 	JGE         pairs3
 rest4:
-	MOVQ         8(SI), R10
-	SUBQ         (SI), R10
-	MOVQ         mean+72(FP), R12
-	TESTQ        R12, R12
-	JE           store8
-	CMPQ         R10, $0x01
-	JLE          store8
+	MOVQ         8(DI), R11
+	SUBQ         (DI), R11
+	MOVQ         mean+72(FP), R14
+	TESTQ        R14, R14
+	JE           store11
+	CMPQ         R11, $0x01
+	JLE          store11
 	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
-	VCVTSI2SSQ   R10, X9, X9
+	VCVTSI2SSQ   R11, X9, X9
 	VDIVSS       X9, X8, X8
 	VBROADCASTSS X8, Z8
 	VMULPS       Z8, Z0, Z0
@@ -3457,7 +3478,7 @@ rest4:
 	VMULPS       Z8, Z5, Z5
 	VMULPS       Z8, Z6, Z6
 	VMULPS       Z8, Z7, Z7
-store8:
+store11:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -3466,9 +3487,9 @@ store8:
 	VMOVUPS Z5, 320(AX)
 	VMOVUPS Z6, 384(AX)
 	VMOVUPS Z7, K1, 448(AX)
-	ADDQ    BX, AX
-	ADDQ    $0x08, SI
-	DECQ    R9
+	ADDQ    SI, AX
+	ADDQ    $0x08, DI
+	DECQ    R10
 	JNE     row1
 done2:
 	VZEROUPPER
@@ -3504,7 +3525,7 @@ row1:
 	JL     rest4
 pairs3:
 	CMPQ       far+96(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -3513,18 +3534,18 @@ pairs3:
 	IMULQ      BX, R12
 	ADDQ       DX, R12
 	CMPQ       far+96(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R12)
 	PREFETCHT1 64(R12)
 	PREFETCHT1 128(R12)
 	PREFETCHT1 192(R12)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
 	PREFETCHT0 128(R12)
 	PREFETCHT0 192(R12)
-fetched7:
+fetched9:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3548,9 +3569,9 @@ rest4:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R12
 	TESTQ        R12, R12
-	JE           store8
+	JE           store10
 	CMPQ         R10, $0x01
-	JLE          store8
+	JLE          store10
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
@@ -3560,7 +3581,7 @@ rest4:
 	VMULPS       Z4, Z1, Z1
 	VMULPS       Z4, Z2, Z2
 	VMULPS       Z4, Z3, Z3
-store8:
+store10:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -3603,7 +3624,7 @@ row1:
 	JL     rest4
 pairs3:
 	CMPQ       far+96(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -3612,14 +3633,14 @@ pairs3:
 	IMULQ      BX, R12
 	ADDQ       DX, R12
 	CMPQ       far+96(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R12)
 	PREFETCHT1 64(R12)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-fetched7:
+fetched9:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3631,7 +3652,7 @@ fetched7:
 	VMOVUPS.Z   64(R13), K1, Z4
 	VFMADD231PS 64(R12), Z4, K1, Z2
 	CMPQ        far+96(FP), $+0
-	JL          fetched9
+	JL          fetched13
 	MOVQ        ahead+88(FP), R12
 	LEAQ        4(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -3640,14 +3661,14 @@ fetched7:
 	IMULQ       BX, R12
 	ADDQ        DX, R12
 	CMPQ        far+96(FP), $+0
-	JE          near8
+	JE          near12
 	PREFETCHT1  (R12)
 	PREFETCHT1  64(R12)
-	JMP         fetched9
-near8:
+	JMP         fetched13
+near12:
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-fetched9:
+fetched13:
 	MOVL        4(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3666,7 +3687,7 @@ rest4:
 	CMPQ       R10, $-2
 	JE         summed5
 	CMPQ       far+96(FP), $+0
-	JL         fetched11
+	JL         fetched17
 	MOVQ       ahead+88(FP), R10
 	LEAQ       (R8)(R10*4), R10
 	CMPQ       R10, R11
@@ -3675,14 +3696,14 @@ rest4:
 	IMULQ      BX, R10
 	ADDQ       DX, R10
 	CMPQ       far+96(FP), $+0
-	JE         near10
+	JE         near16
 	PREFETCHT1 (R10)
 	PREFETCHT1 64(R10)
-	JMP        fetched11
-near10:
+	JMP        fetched17
+near16:
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-fetched11:
+fetched17:
 	MOVL        (DI), R10
 	IMULQ       BX, R10
 	ADDQ        CX, R10
@@ -3702,9 +3723,9 @@ summed5:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R12
 	TESTQ        R12, R12
-	JE           store12
+	JE           store18
 	CMPQ         R10, $0x01
-	JLE          store12
+	JLE          store18
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
@@ -3712,7 +3733,7 @@ summed5:
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
 	VMULPS       Z4, Z2, Z2
-store12:
+store18:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, K1, 64(AX)
 	ADDQ    BX, AX
@@ -3753,7 +3774,7 @@ row1:
 	JL     rest4
 pairs3:
 	CMPQ       far+96(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -3762,12 +3783,12 @@ pairs3:
 	IMULQ      BX, R12
 	ADDQ       DX, R12
 	CMPQ       far+96(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R12)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R12)
-fetched7:
+fetched9:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3777,57 +3798,9 @@ fetched7:
 	VMOVUPS.Z   (R13), K1, Z4
 	VFMADD231PS (R12), Z4, K1, Z0
 	CMPQ        far+96(FP), $+0
-	JL          fetched9
-	MOVQ        ahead+88(FP), R12
-	LEAQ        4(R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	CMPQ        far+96(FP), $+0
-	JE          near8
-	PREFETCHT1  (R12)
-	JMP         fetched9
-near8:
-	PREFETCHT0 (R12)
-fetched9:
-	MOVL        4(DI), R12
-	IMULQ       BX, R12
-	ADDQ        CX, R12
-	MOVL        4(R8), R13
-	IMULQ       BX, R13
-	ADDQ        DX, R13
-	VMOVUPS.Z   (R13), K1, Z4
-	VFMADD231PS (R12), Z4, K1, Z1
-	CMPQ        far+96(FP), $+0
-	JL          fetched11
-	MOVQ        ahead+88(FP), R12
-	LEAQ        8(R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	CMPQ        far+96(FP), $+0
-	JE          near10
-	PREFETCHT1  (R12)
-	JMP         fetched11
-near10:
-	PREFETCHT0 (R12)
-fetched11:
-	MOVL        8(DI), R12
-	IMULQ       BX, R12
-	ADDQ        CX, R12
-	MOVL        8(R8), R13
-	IMULQ       BX, R13
-	ADDQ        DX, R13
-	VMOVUPS.Z   (R13), K1, Z4
-	VFMADD231PS (R12), Z4, K1, Z2
-	CMPQ        far+96(FP), $+0
 	JL          fetched13
 	MOVQ        ahead+88(FP), R12
-	LEAQ        12(R8)(R12*4), R12
+	LEAQ        4(R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -3840,6 +3813,54 @@ fetched11:
 near12:
 	PREFETCHT0 (R12)
 fetched13:
+	MOVL        4(DI), R12
+	IMULQ       BX, R12
+	ADDQ        CX, R12
+	MOVL        4(R8), R13
+	IMULQ       BX, R13
+	ADDQ        DX, R13
+	VMOVUPS.Z   (R13), K1, Z4
+	VFMADD231PS (R12), Z4, K1, Z1
+	CMPQ        far+96(FP), $+0
+	JL          fetched17
+	MOVQ        ahead+88(FP), R12
+	LEAQ        8(R8)(R12*4), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVL        (R12), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	CMPQ        far+96(FP), $+0
+	JE          near16
+	PREFETCHT1  (R12)
+	JMP         fetched17
+near16:
+	PREFETCHT0 (R12)
+fetched17:
+	MOVL        8(DI), R12
+	IMULQ       BX, R12
+	ADDQ        CX, R12
+	MOVL        8(R8), R13
+	IMULQ       BX, R13
+	ADDQ        DX, R13
+	VMOVUPS.Z   (R13), K1, Z4
+	VFMADD231PS (R12), Z4, K1, Z2
+	CMPQ        far+96(FP), $+0
+	JL          fetched21
+	MOVQ        ahead+88(FP), R12
+	LEAQ        12(R8)(R12*4), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVL        (R12), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	CMPQ        far+96(FP), $+0
+	JE          near20
+	PREFETCHT1  (R12)
+	JMP         fetched21
+near20:
+	PREFETCHT0 (R12)
+fetched21:
 	MOVL        12(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3856,7 +3877,7 @@ rest4:
 	CMPQ       R10, $-4
 	JE         summed5
 	CMPQ       far+96(FP), $+0
-	JL         fetched15
+	JL         fetched25
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -3865,12 +3886,12 @@ rest4:
 	IMULQ      BX, R12
 	ADDQ       DX, R12
 	CMPQ       far+96(FP), $+0
-	JE         near14
+	JE         near24
 	PREFETCHT1 (R12)
-	JMP        fetched15
-near14:
+	JMP        fetched25
+near24:
 	PREFETCHT0 (R12)
-fetched15:
+fetched25:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3884,7 +3905,7 @@ fetched15:
 	CMPQ        R10, $-3
 	JE          summed5
 	CMPQ        far+96(FP), $+0
-	JL          fetched17
+	JL          fetched29
 	MOVQ        ahead+88(FP), R12
 	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -3893,12 +3914,12 @@ fetched15:
 	IMULQ       BX, R12
 	ADDQ        DX, R12
 	CMPQ        far+96(FP), $+0
-	JE          near16
+	JE          near28
 	PREFETCHT1  (R12)
-	JMP         fetched17
-near16:
+	JMP         fetched29
+near28:
 	PREFETCHT0 (R12)
-fetched17:
+fetched29:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3912,7 +3933,7 @@ fetched17:
 	CMPQ        R10, $-2
 	JE          summed5
 	CMPQ        far+96(FP), $+0
-	JL          fetched19
+	JL          fetched33
 	MOVQ        ahead+88(FP), R10
 	LEAQ        (R8)(R10*4), R10
 	CMPQ        R10, R11
@@ -3921,12 +3942,12 @@ fetched17:
 	IMULQ       BX, R10
 	ADDQ        DX, R10
 	CMPQ        far+96(FP), $+0
-	JE          near18
+	JE          near32
 	PREFETCHT1  (R10)
-	JMP         fetched19
-near18:
+	JMP         fetched33
+near32:
 	PREFETCHT0 (R10)
-fetched19:
+fetched33:
 	MOVL        (DI), R10
 	IMULQ       BX, R10
 	ADDQ        CX, R10
@@ -3945,16 +3966,16 @@ summed5:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R12
 	TESTQ        R12, R12
-	JE           store20
+	JE           store34
 	CMPQ         R10, $0x01
-	JLE          store20
+	JLE          store34
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
 	VDIVSS       X5, X4, X4
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
-store20:
+store34:
 	VMOVUPS Z0, K1, (AX)
 	ADDQ    BX, AX
 	ADDQ    $0x08, SI
@@ -3966,31 +3987,32 @@ done2:
 
 // func depthwiseHalf8F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseHalf8F32AVX512(SB), NOSPLIT, $0-112
+TEXT ·depthwiseHalf8F32AVX512(SB), NOSPLIT, $8-112
 	MOVQ  tail+72(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
 	KMOVW CX, K1
 	MOVQ  out+0(FP), AX
 	MOVQ  f+8(FP), CX
-	MOVQ  w+16(FP), DX
-	MOVQ  stride+56(FP), BX
-	MOVQ  wstride+64(FP), SI
-	MOVQ  offsets+24(FP), DI
-	MOVQ  index+32(FP), R8
-	MOVQ  pose+40(FP), R9
-	MOVQ  rows+48(FP), R10
-	MOVQ  tail+72(FP), R11
-	MOVQ  $-1, R12
-	BZHIQ R11, R12, R12
-	KMOVW R12, K2
-	MOVQ  pairs+88(FP), R12
-	LEAQ  -4(R9)(R12*4), R12
-	TESTQ R10, R10
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  wstride+64(FP), DI
+	MOVQ  offsets+24(FP), R8
+	MOVQ  index+32(FP), R9
+	MOVQ  pose+40(FP), R10
+	MOVQ  rows+48(FP), R11
+	MOVQ  tail+72(FP), R12
+	MOVQ  $-1, R13
+	BZHIQ R12, R13, R13
+	KMOVW R13, K2
+	MOVQ  pairs+88(FP), R13
+	LEAQ  -4(R10)(R13*4), R13
+	MOVL  $-1, R14
+	TESTQ R11, R11
 	JE    done2
 row1:
-	MOVQ   8(DI), R11
-	SUBQ   (DI), R11
+	MOVQ   8(R8), R12
+	SUBQ   (R8), R12
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -3999,76 +4021,92 @@ row1:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-	SUBQ   $0x01, R11
+	SUBQ   $0x01, R12
 	JL     rest4
 pairs3:
+	MOVL  (R9), R15
+	IMULQ SI, R15
+	ADDQ  CX, R15
+	CMPQ  far+104(FP), $-2
+	JNE   listed8
+	CMPL  (R10), R14
+	JE    known6
+	MOVL  (R10), R14
+listed8:
 	CMPQ       far+104(FP), $+0
-	JL         fetched7
-	MOVQ       ahead+96(FP), R13
-	LEAQ       (R9)(R13*4), R13
-	CMPQ       R13, R12
-	CMOVQGT    R12, R13
-	MOVL       (R13), R13
-	IMULQ      SI, R13
-	ADDQ       DX, R13
+	JL         fetched10
+	MOVQ       ahead+96(FP), DX
+	LEAQ       (R10)(DX*4), DX
+	CMPQ       DX, R13
+	CMOVQGT    R13, DX
+	MOVL       (DX), DX
+	IMULQ      DI, DX
+	ADDQ       BX, DX
 	CMPQ       far+104(FP), $+0
-	JE         near6
-	PREFETCHT1 (R13)
-	PREFETCHT1 64(R13)
-	PREFETCHT1 128(R13)
-	PREFETCHT1 192(R13)
-	JMP        fetched7
-near6:
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
-fetched7:
-	MOVL        (R8), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	MOVL        (R9), R14
-	IMULQ       SI, R14
-	ADDQ        DX, R14
-	VPMOVZXWD   (R14), Z8
+	JE         near9
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	PREFETCHT1 128(DX)
+	PREFETCHT1 192(DX)
+	JMP        fetched10
+near9:
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	PREFETCHT0 128(DX)
+	PREFETCHT0 192(DX)
+fetched10:
+	MOVL  (R10), DX
+	IMULQ DI, DX
+	ADDQ  BX, DX
+	JMP   rowed7
+known6:
+	MOVQ       ahead+96(FP), BP
+	PREFETCHT0 (DX)(BP*1)
+	PREFETCHT0 64(DX)(BP*1)
+	PREFETCHT0 128(DX)(BP*1)
+	PREFETCHT0 192(DX)(BP*1)
+rowed7:
+	VPMOVZXWD   (DX), Z8
 	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS (R13), Z8, Z0
-	VPMOVZXWD   32(R14), Z8
+	VFMADD231PS (R15), Z8, Z0
+	VPMOVZXWD   32(DX), Z8
 	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS 64(R13), Z8, Z1
-	VPMOVZXWD   64(R14), Z8
+	VFMADD231PS 64(R15), Z8, Z1
+	VPMOVZXWD   64(DX), Z8
 	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS 128(R13), Z8, Z2
-	VPMOVZXWD   96(R14), Z8
+	VFMADD231PS 128(R15), Z8, Z2
+	VPMOVZXWD   96(DX), Z8
 	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS 192(R13), Z8, Z3
-	VPMOVZXWD   128(R14), Z8
+	VFMADD231PS 192(R15), Z8, Z3
+	VPMOVZXWD   128(DX), Z8
 	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS 256(R13), Z8, Z4
-	VPMOVZXWD   160(R14), Z8
+	VFMADD231PS 256(R15), Z8, Z4
+	VPMOVZXWD   160(DX), Z8
 	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS 320(R13), Z8, Z5
-	VPMOVZXWD   192(R14), Z8
+	VFMADD231PS 320(R15), Z8, Z5
+	VPMOVZXWD   192(DX), Z8
 	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS 384(R13), Z8, Z6
-	VPMOVZXWD.Z 224(R14), K2, Z8
+	VFMADD231PS 384(R15), Z8, Z6
+	VPMOVZXWD.Z 224(DX), K2, Z8
 	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS 448(R13), Z8, K1, Z7
-	ADDQ        $0x04, R8
+	VFMADD231PS 448(R15), Z8, K1, Z7
+	ADDQ        DI, DX
+	INCL        R14
 	ADDQ        $0x04, R9
-	SUBQ        $0x01, R11
+	ADDQ        $0x04, R10
+	SUBQ        $0x01, R12
 	JGE         pairs3
 rest4:
-	MOVQ         8(DI), R11
-	SUBQ         (DI), R11
-	MOVQ         mean+80(FP), R13
-	TESTQ        R13, R13
-	JE           store8
-	CMPQ         R11, $0x01
-	JLE          store8
+	MOVQ         8(R8), R12
+	SUBQ         (R8), R12
+	MOVQ         mean+80(FP), R15
+	TESTQ        R15, R15
+	JE           store11
+	CMPQ         R12, $0x01
+	JLE          store11
 	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
-	VCVTSI2SSQ   R11, X9, X9
+	VCVTSI2SSQ   R12, X9, X9
 	VDIVSS       X9, X8, X8
 	VBROADCASTSS X8, Z8
 	VMULPS       Z8, Z0, Z0
@@ -4079,7 +4117,7 @@ rest4:
 	VMULPS       Z8, Z5, Z5
 	VMULPS       Z8, Z6, Z6
 	VMULPS       Z8, Z7, Z7
-store8:
+store11:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -4088,9 +4126,9 @@ store8:
 	VMOVUPS Z5, 320(AX)
 	VMOVUPS Z6, 384(AX)
 	VMOVUPS Z7, K1, 448(AX)
-	ADDQ    BX, AX
-	ADDQ    $0x08, DI
-	DECQ    R10
+	ADDQ    SI, AX
+	ADDQ    $0x08, R8
+	DECQ    R11
 	JNE     row1
 done2:
 	VZEROUPPER
@@ -4131,7 +4169,7 @@ row1:
 	JL     rest4
 pairs3:
 	CMPQ       far+104(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+96(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -4140,14 +4178,14 @@ pairs3:
 	IMULQ      SI, R13
 	ADDQ       DX, R13
 	CMPQ       far+104(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R13)
 	PREFETCHT1 64(R13)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-fetched7:
+fetched9:
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4175,9 +4213,9 @@ rest4:
 	SUBQ         (DI), R11
 	MOVQ         mean+80(FP), R13
 	TESTQ        R13, R13
-	JE           store8
+	JE           store10
 	CMPQ         R11, $0x01
-	JLE          store8
+	JLE          store10
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R11, X5, X5
@@ -4187,7 +4225,7 @@ rest4:
 	VMULPS       Z4, Z1, Z1
 	VMULPS       Z4, Z2, Z2
 	VMULPS       Z4, Z3, Z3
-store8:
+store10:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -4235,7 +4273,7 @@ row1:
 	JL     rest4
 pairs3:
 	CMPQ       far+104(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+96(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -4244,12 +4282,12 @@ pairs3:
 	IMULQ      SI, R13
 	ADDQ       DX, R13
 	CMPQ       far+104(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R13)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R13)
-fetched7:
+fetched9:
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4263,7 +4301,7 @@ fetched7:
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS 64(R13), Z4, K1, Z2
 	CMPQ        far+104(FP), $+0
-	JL          fetched9
+	JL          fetched13
 	MOVQ        ahead+96(FP), R13
 	LEAQ        4(R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -4272,12 +4310,12 @@ fetched7:
 	IMULQ       SI, R13
 	ADDQ        DX, R13
 	CMPQ        far+104(FP), $+0
-	JE          near8
+	JE          near12
 	PREFETCHT1  (R13)
-	JMP         fetched9
-near8:
+	JMP         fetched13
+near12:
 	PREFETCHT0 (R13)
-fetched9:
+fetched13:
 	MOVL        4(R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4298,7 +4336,7 @@ rest4:
 	CMPQ       R11, $-2
 	JE         summed5
 	CMPQ       far+104(FP), $+0
-	JL         fetched11
+	JL         fetched17
 	MOVQ       ahead+96(FP), R11
 	LEAQ       (R9)(R11*4), R11
 	CMPQ       R11, R12
@@ -4307,12 +4345,12 @@ rest4:
 	IMULQ      SI, R11
 	ADDQ       DX, R11
 	CMPQ       far+104(FP), $+0
-	JE         near10
+	JE         near16
 	PREFETCHT1 (R11)
-	JMP        fetched11
-near10:
+	JMP        fetched17
+near16:
 	PREFETCHT0 (R11)
-fetched11:
+fetched17:
 	MOVL        (R8), R11
 	IMULQ       BX, R11
 	ADDQ        CX, R11
@@ -4334,9 +4372,9 @@ summed5:
 	SUBQ         (DI), R11
 	MOVQ         mean+80(FP), R13
 	TESTQ        R13, R13
-	JE           store12
+	JE           store18
 	CMPQ         R11, $0x01
-	JLE          store12
+	JLE          store18
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R11, X5, X5
@@ -4344,7 +4382,7 @@ summed5:
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
 	VMULPS       Z4, Z2, Z2
-store12:
+store18:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, K1, 64(AX)
 	ADDQ    BX, AX
@@ -4390,7 +4428,7 @@ row1:
 	JL     rest4
 pairs3:
 	CMPQ       far+104(FP), $+0
-	JL         fetched7
+	JL         fetched9
 	MOVQ       ahead+96(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -4399,12 +4437,12 @@ pairs3:
 	IMULQ      SI, R13
 	ADDQ       DX, R13
 	CMPQ       far+104(FP), $+0
-	JE         near6
+	JE         near8
 	PREFETCHT1 (R13)
-	JMP        fetched7
-near6:
+	JMP        fetched9
+near8:
 	PREFETCHT0 (R13)
-fetched7:
+fetched9:
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4415,59 +4453,9 @@ fetched7:
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (R13), Z4, K1, Z0
 	CMPQ        far+104(FP), $+0
-	JL          fetched9
-	MOVQ        ahead+96(FP), R13
-	LEAQ        4(R9)(R13*4), R13
-	CMPQ        R13, R12
-	CMOVQGT     R12, R13
-	MOVL        (R13), R13
-	IMULQ       SI, R13
-	ADDQ        DX, R13
-	CMPQ        far+104(FP), $+0
-	JE          near8
-	PREFETCHT1  (R13)
-	JMP         fetched9
-near8:
-	PREFETCHT0 (R13)
-fetched9:
-	MOVL        4(R8), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	MOVL        4(R9), R14
-	IMULQ       SI, R14
-	ADDQ        DX, R14
-	VPMOVZXWD.Z (R14), K2, Z4
-	VPSLLD      $0x10, Z4, Z4
-	VFMADD231PS (R13), Z4, K1, Z1
-	CMPQ        far+104(FP), $+0
-	JL          fetched11
-	MOVQ        ahead+96(FP), R13
-	LEAQ        8(R9)(R13*4), R13
-	CMPQ        R13, R12
-	CMOVQGT     R12, R13
-	MOVL        (R13), R13
-	IMULQ       SI, R13
-	ADDQ        DX, R13
-	CMPQ        far+104(FP), $+0
-	JE          near10
-	PREFETCHT1  (R13)
-	JMP         fetched11
-near10:
-	PREFETCHT0 (R13)
-fetched11:
-	MOVL        8(R8), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	MOVL        8(R9), R14
-	IMULQ       SI, R14
-	ADDQ        DX, R14
-	VPMOVZXWD.Z (R14), K2, Z4
-	VPSLLD      $0x10, Z4, Z4
-	VFMADD231PS (R13), Z4, K1, Z2
-	CMPQ        far+104(FP), $+0
 	JL          fetched13
 	MOVQ        ahead+96(FP), R13
-	LEAQ        12(R9)(R13*4), R13
+	LEAQ        4(R9)(R13*4), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4480,6 +4468,56 @@ fetched11:
 near12:
 	PREFETCHT0 (R13)
 fetched13:
+	MOVL        4(R8), R13
+	IMULQ       BX, R13
+	ADDQ        CX, R13
+	MOVL        4(R9), R14
+	IMULQ       SI, R14
+	ADDQ        DX, R14
+	VPMOVZXWD.Z (R14), K2, Z4
+	VPSLLD      $0x10, Z4, Z4
+	VFMADD231PS (R13), Z4, K1, Z1
+	CMPQ        far+104(FP), $+0
+	JL          fetched17
+	MOVQ        ahead+96(FP), R13
+	LEAQ        8(R9)(R13*4), R13
+	CMPQ        R13, R12
+	CMOVQGT     R12, R13
+	MOVL        (R13), R13
+	IMULQ       SI, R13
+	ADDQ        DX, R13
+	CMPQ        far+104(FP), $+0
+	JE          near16
+	PREFETCHT1  (R13)
+	JMP         fetched17
+near16:
+	PREFETCHT0 (R13)
+fetched17:
+	MOVL        8(R8), R13
+	IMULQ       BX, R13
+	ADDQ        CX, R13
+	MOVL        8(R9), R14
+	IMULQ       SI, R14
+	ADDQ        DX, R14
+	VPMOVZXWD.Z (R14), K2, Z4
+	VPSLLD      $0x10, Z4, Z4
+	VFMADD231PS (R13), Z4, K1, Z2
+	CMPQ        far+104(FP), $+0
+	JL          fetched21
+	MOVQ        ahead+96(FP), R13
+	LEAQ        12(R9)(R13*4), R13
+	CMPQ        R13, R12
+	CMOVQGT     R12, R13
+	MOVL        (R13), R13
+	IMULQ       SI, R13
+	ADDQ        DX, R13
+	CMPQ        far+104(FP), $+0
+	JE          near20
+	PREFETCHT1  (R13)
+	JMP         fetched21
+near20:
+	PREFETCHT0 (R13)
+fetched21:
 	MOVL        12(R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4497,7 +4535,7 @@ rest4:
 	CMPQ       R11, $-4
 	JE         summed5
 	CMPQ       far+104(FP), $+0
-	JL         fetched15
+	JL         fetched25
 	MOVQ       ahead+96(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -4506,12 +4544,12 @@ rest4:
 	IMULQ      SI, R13
 	ADDQ       DX, R13
 	CMPQ       far+104(FP), $+0
-	JE         near14
+	JE         near24
 	PREFETCHT1 (R13)
-	JMP        fetched15
-near14:
+	JMP        fetched25
+near24:
 	PREFETCHT0 (R13)
-fetched15:
+fetched25:
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4526,7 +4564,7 @@ fetched15:
 	CMPQ        R11, $-3
 	JE          summed5
 	CMPQ        far+104(FP), $+0
-	JL          fetched17
+	JL          fetched29
 	MOVQ        ahead+96(FP), R13
 	LEAQ        (R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -4535,12 +4573,12 @@ fetched15:
 	IMULQ       SI, R13
 	ADDQ        DX, R13
 	CMPQ        far+104(FP), $+0
-	JE          near16
+	JE          near28
 	PREFETCHT1  (R13)
-	JMP         fetched17
-near16:
+	JMP         fetched29
+near28:
 	PREFETCHT0 (R13)
-fetched17:
+fetched29:
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4555,7 +4593,7 @@ fetched17:
 	CMPQ        R11, $-2
 	JE          summed5
 	CMPQ        far+104(FP), $+0
-	JL          fetched19
+	JL          fetched33
 	MOVQ        ahead+96(FP), R11
 	LEAQ        (R9)(R11*4), R11
 	CMPQ        R11, R12
@@ -4564,12 +4602,12 @@ fetched17:
 	IMULQ       SI, R11
 	ADDQ        DX, R11
 	CMPQ        far+104(FP), $+0
-	JE          near18
+	JE          near32
 	PREFETCHT1  (R11)
-	JMP         fetched19
-near18:
+	JMP         fetched33
+near32:
 	PREFETCHT0 (R11)
-fetched19:
+fetched33:
 	MOVL        (R8), R11
 	IMULQ       BX, R11
 	ADDQ        CX, R11
@@ -4589,16 +4627,16 @@ summed5:
 	SUBQ         (DI), R11
 	MOVQ         mean+80(FP), R13
 	TESTQ        R13, R13
-	JE           store20
+	JE           store34
 	CMPQ         R11, $0x01
-	JLE          store20
+	JLE          store34
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R11, X5, X5
 	VDIVSS       X5, X4, X4
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
-store20:
+store34:
 	VMOVUPS Z0, K1, (AX)
 	ADDQ    BX, AX
 	ADDQ    $0x08, DI
@@ -4658,9 +4696,9 @@ rest4:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R11
 	TESTQ        R11, R11
-	JE           store6
+	JE           store8
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSD       ·dataOneF64+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SDQ   R10, X5, X5
@@ -4670,7 +4708,7 @@ rest4:
 	VMULPD       Z4, Z1, Z1
 	VMULPD       Z4, Z2, Z2
 	VMULPD       Z4, Z3, Z3
-store6:
+store8:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -4756,9 +4794,9 @@ summed5:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R11
 	TESTQ        R11, R11
-	JE           store6
+	JE           store12
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store12
 	VMOVSD       ·dataOneF64+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SDQ   R10, X5, X5
@@ -4766,7 +4804,7 @@ summed5:
 	VBROADCASTSD X4, Z4
 	VMULPD       Z4, Z0, Z0
 	VMULPD       Z4, Z2, Z2
-store6:
+store12:
 	VMOVUPS Z0, (AX)
 	VMOVUPD Z2, K1, 64(AX)
 	ADDQ    BX, AX
@@ -4885,16 +4923,16 @@ summed5:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R11
 	TESTQ        R11, R11
-	JE           store6
+	JE           store20
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store20
 	VMOVSD       ·dataOneF64+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SDQ   R10, X5, X5
 	VDIVSD       X5, X4, X4
 	VBROADCASTSD X4, Z4
 	VMULPD       Z4, Z0, Z0
-store6:
+store20:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    BX, AX
 	ADDQ    $0x08, SI

@@ -7039,9 +7039,9 @@ rest4:
 	SUBQ         (DI), R11
 	MOVQ         mean+80(FP), R12
 	TESTQ        R12, R12
-	JE           store6
+	JE           store8
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R11, X3, X3
@@ -7049,7 +7049,7 @@ rest4:
 	VBROADCASTSS X2, Y2
 	VMULPS       Y2, Y0, Y0
 	VMULPS       Y2, Y1, Y1
-store6:
+store8:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)(AX*4)
 	MOVQ    ostride+64(FP), R11
@@ -7103,16 +7103,16 @@ rest4:
 	SUBQ         (SI), R10
 	MOVQ         mean+80(FP), R11
 	TESTQ        R11, R11
-	JE           store6
+	JE           store8
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R10, X3, X3
 	VDIVSS       X3, X2, X2
 	VBROADCASTSS X2, Y2
 	VMULPS       Y2, Y1, Y1
-store6:
+store8:
 	VMASKMOVPS Y1, Y0, (AX)
 	MOVQ       ostride+64(FP), R10
 	ADDQ       R10, AX
@@ -7276,9 +7276,9 @@ rest4:
 	SUBQ         (SI), R10
 	MOVQ         mean+80(FP), R11
 	TESTQ        R11, R11
-	JE           store6
+	JE           store8
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R10, X3, X3
@@ -7286,7 +7286,7 @@ rest4:
 	VBROADCASTSS X2, Z2
 	VMULPS       Z2, Z0, Z0
 	VMULPS       Z2, Z1, Z1
-store6:
+store8:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	MOVQ    ostride+64(FP), R10
@@ -7339,16 +7339,16 @@ rest4:
 	SUBQ         (SI), R10
 	MOVQ         mean+80(FP), R11
 	TESTQ        R11, R11
-	JE           store6
+	JE           store8
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X1
 	VXORPS       X2, X2, X2
 	VCVTSI2SSQ   R10, X2, X2
 	VDIVSS       X2, X1, X1
 	VBROADCASTSS X1, Z1
 	VMULPS       Z1, Z0, Z0
-store6:
+store8:
 	VMOVUPS Z0, K1, (AX)
 	MOVQ    ostride+64(FP), R10
 	ADDQ    R10, AX

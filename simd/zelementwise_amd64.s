@@ -982,31 +982,17 @@ TEXT ·clipF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS hi+20(FP), Z1
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	SUBQ         $+32, DX
+	SUBQ         $+16, DX
 	JL           next6
 loop5:
-	VMOVUPS (CX)(BX*4), Z2
-	VMOVUPS 64(CX)(BX*4), Z3
-	VMAXPS  Z2, Z0, Z2
-	VMAXPS  Z3, Z0, Z3
-	VMINPS  Z2, Z1, Z2
-	VMINPS  Z3, Z1, Z3
-	VMOVUPS Z2, (AX)(BX*4)
-	VMOVUPS Z3, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	SUBQ    $+32, DX
-	JGE     loop5
-next6:
-	ADDQ    $+32, DX
-	SUBQ    $+16, DX
-	JL      next8
 	VMOVUPS (CX)(BX*4), Z2
 	VMAXPS  Z2, Z0, Z2
 	VMINPS  Z2, Z1, Z2
 	VMOVUPS Z2, (AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-next8:
+	JGE     loop5
+next6:
 	ADDQ      $+16, DX
 	JE        done3
 	MOVQ      $-1, SI
@@ -1998,31 +1984,17 @@ TEXT ·clipF64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD hi+24(FP), Z1
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
-	SUBQ         $+16, DX
+	SUBQ         $+8, DX
 	JL           next6
 loop5:
-	VMOVUPS (CX)(BX*8), Z2
-	VMOVUPS 64(CX)(BX*8), Z3
-	VMAXPD  Z2, Z0, Z2
-	VMAXPD  Z3, Z0, Z3
-	VMINPD  Z2, Z1, Z2
-	VMINPD  Z3, Z1, Z3
-	VMOVUPS Z2, (AX)(BX*8)
-	VMOVUPS Z3, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	SUBQ    $+16, DX
-	JGE     loop5
-next6:
-	ADDQ    $+16, DX
-	SUBQ    $+8, DX
-	JL      next8
 	VMOVUPS (CX)(BX*8), Z2
 	VMAXPD  Z2, Z0, Z2
 	VMINPD  Z2, Z1, Z2
 	VMOVUPS Z2, (AX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-next8:
+	JGE     loop5
+next6:
 	ADDQ      $+8, DX
 	JE        done3
 	MOVQ      $-1, SI
