@@ -410,7 +410,7 @@ func (g *gemmTile) round(steps, rows, vectors int, transposed, fetch bool) {
 		}
 		move(gemmB, gemmStepB, i)
 		if fetch && cacheLine*i < size {
-			g.fn.PREFETCHT0(operand.Mem{Base: gemmAhead, Disp: cacheLine * i})
+			g.fn.PREFETCHT0(operand.Mem{Base: gemmAhead, Disp: cacheLine*i + g.further(vectors)})
 		}
 	}
 	if fetch {
@@ -419,6 +419,15 @@ func (g *gemmTile) round(steps, rows, vectors int, transposed, fetch bool) {
 	for p := 0; !transposed && gemmReach*p < rows; p++ {
 		g.fn.ADDQ(operand.I32(e*steps), gemmRow[p])
 	}
+}
+
+// further is how many bytes behind the next tile's rows of A the fetched ones lie. A tile of two vectors is done before its successor's
+// rows come from memory: with AVX-512 one of 32 terms takes 110 ns.
+func (g *gemmTile) further(vectors int) int {
+	if g.fn.Level == x86.AVX512 && vectors == 2 {
+		return 2 << 10
+	}
+	return 0
 }
 
 // rowByRow is a step of a tile that holds a row of B, and needs each element of A once.
