@@ -82,7 +82,7 @@ func (l *DepthwiseConv2d[T]) Backward(dx, dy, x []T, batch, h, w int, g *Grads[T
 				turned.Weight[ch*k*k+t] = l.Weight[ch*k*k+k*k-1-t]
 			}
 		}
-		turned.Forward(dx, dy, batch, h, w)
+		turned.forward(dx, dy, batch, h, w, k-1-k/2)
 	}
 	sums := reduce.Rows(batch*h, max(1, rowGrain/max(1, w)), (k*k+1)*c, func(sum []float64, lo, hi int) {
 		for r := lo; r < hi; r++ {
