@@ -11,6 +11,7 @@ import (
 // [batch, n, out] is the gradient to the convolution's result y, after the activation, and x the input of Forward. act is none,
 // ReLU, sigmoid or softplus.
 func (l *Conv1d[T]) Backward(dx, dy, x, y []T, batch, n int, act simd.Activation, g *Grads[T]) {
+	checkDerivative("Conv1d.Backward", act)
 	check.Len("Conv1d.Backward", "x", len(x), batch, n, l.In)
 	check.Len("Conv1d.Backward", "y", len(y), batch, n, l.Out)
 	check.Len("Conv1d.Backward", "dy", len(dy), batch, n, l.Out)
