@@ -16,17 +16,23 @@ import (
 // Distribution returns the likelihood of the values; it is Normal where the prediction names none.
 func (p *Prediction[T]) Distribution() Likelihood { return cmp.Or(p.Likelihood, Normal) }
 
-// Task returns the prediction of task t of so many, and shares its memory.
+// Task returns the prediction of task t of so many, and shares its memory. It panics unless all have as many values, and t is one of them.
 func (p *Prediction[T]) Task(t, tasks int) *Prediction[T] {
 	if tasks < 1 {
 		panic(fmt.Sprintf("cnp: Prediction.Task: tasks = %d, need at least 1", tasks))
 	}
 	per := len(p.Mean) / tasks
+	if t < 0 || t >= tasks || len(p.Mean) != per*tasks {
+		panic(fmt.Sprintf("cnp: Prediction.Task: task %d of %d with %d values in all", t, tasks, len(p.Mean)))
+	}
 	return p.Slice(t*per, (t+1)*per)
 }
 
-// Slice returns the prediction of values lo to hi, and shares its memory.
+// Slice returns the prediction of values lo up to, but not including, hi, and shares its memory. It panics if there are no such values.
 func (p *Prediction[T]) Slice(lo, hi int) *Prediction[T] {
+	if lo < 0 || hi < lo || hi > len(p.Mean) { // the slices' capacities may reach into other tasks
+		panic(fmt.Sprintf("cnp: Prediction.Slice: values %d to %d of %d", lo, hi, len(p.Mean)))
+	}
 	out := &Prediction[T]{Mean: p.Mean[lo:hi], Std: p.Std[lo:hi], Likelihood: p.Likelihood}
 	if p.Params != nil {
 		n := p.Distribution().Outputs()

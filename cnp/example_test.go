@@ -3,6 +3,7 @@ package cnp_test
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
 )
@@ -109,6 +110,30 @@ func ExamplePlanner_curves() {
 	}
 	fmt.Println(len(dst.Mean), dst.Std[0] > 0)
 	// Output: 3 true
+}
+
+// Joint samples of the values at four targets: each is drawn given those that were drawn before it. A sample depends on the seed and its
+// number alone.
+func ExampleSampleCurves() {
+	m, err := cnp.New[float32](cnp.Default(cnp.EquivCNPCurve, "T(1)", 1), 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	model := m.(cnp.Regressor[float32])
+	task := &cnp.Batch[float32]{B: 1, Nc: 2, Nt: 4, XContext: []float64{-1, 1}, YContext: []float32{0.5, -0.5},
+		XTarget: []float64{-1.5, -0.5, 0.5, 1.5}}
+	draw := func(samples int) []float32 { // [samples, B, Nt, outputs]
+		s, err := cnp.SampleCurves(context.Background(), model, task,
+			cnp.SampleOptions{Samples: samples, Chain: cnp.Chain{Order: cnp.OrderLeftToRight, Seed: 7}})
+		if err != nil {
+			fmt.Println(err)
+		}
+		return s
+	}
+	three, five := draw(3), draw(5)
+	fmt.Println(len(three), len(five), slices.Equal(three, five[:len(three)]))
+	// Output: 12 20 true
 }
 
 func ExampleLogLikelihood() {

@@ -163,3 +163,14 @@ func (laplace) Quantile(q float64, p []float64) float64 {
 func (l laplace) Sample(rng *rand.Rand, p []float64) float64 { return l.Quantile(rng.Float64(), p) }
 
 func (laplace) Support() (float64, float64) { return math.Inf(-1), math.Inf(1) }
+
+// TestSliceBounds: a part of a prediction is never one of values that it does not have, which its slices' capacities may hold.
+func TestSliceBounds(t *testing.T) {
+	p := &Prediction[float64]{Mean: []float64{1, 2, 3, 4, 5, 6}, Std: []float64{1, 1, 1, 1, 1, 1}}
+	require.Equal(t, []float64{3, 4}, p.Task(1, 3).Mean)
+	first := p.Slice(0, 3)
+	require.PanicsWithValue(t, "cnp: Prediction.Slice: values 1 to 4 of 3", func() { first.Slice(1, 4) })
+	require.PanicsWithValue(t, "cnp: Prediction.Slice: values 2 to 1 of 3", func() { first.Slice(2, 1) })
+	require.PanicsWithValue(t, "cnp: Prediction.Task: task 3 of 3 with 3 values in all", func() { first.Task(3, 3) })
+	require.PanicsWithValue(t, "cnp: Prediction.Task: task 0 of 4 with 6 values in all", func() { p.Task(0, 4) })
+}

@@ -3,12 +3,14 @@ package layers
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/neighbor"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // TestPoseDim: a layer refuses a geometry whose poses are not of the length that its WeightNet takes, whichever is longer.
@@ -91,6 +93,23 @@ func TestBadCalls(t *testing.T) {
 	}
 	NewConv1d[float32](1, 1, 3, rng).Forward(nil, nil, huge, 0, 0)
 	NewDepthwiseConv2d[float32](1, 3, true, true, rng).Forward(nil, nil, huge, 1, 0)
+}
+
+// TestDerivativeKnown: a forward pass for training refuses an activation that no backward pass could follow, before it changes a statistic.
+func TestDerivativeKnown(t *testing.T) {
+	c := LieConvConfig{PoseDim: 2, Hidden: 4, Radius: 2, BatchNorm: true}
+	conv := NewSeparableLieConv[float64](1, 1, c, rand.New(rand.NewPCG(1, 1)))
+	g := NewGeometry[float64](group.LiftPoints(group.NewT(2, 0), []float64{0, 0, 1, 0}, 1, 0), nil, nil, 0, 0)
+	mean := slices.Clone(conv.Depthwise.WeightNet.Norm[0].RunningMean)
+	require.PanicsWithValue(t, "layers: SeparableLieConv.ForwardTape: the derivative of swish cannot be told from its result", func() {
+		_, _ = conv.ForwardTape(make([]float64, 2), make([]float64, 2), g, 1, Train, simd.ActSwish)
+	})
+	require.Equal(t, mean, conv.Depthwise.WeightNet.Norm[0].RunningMean)
+	require.PanicsWithValue(t, "layers: Conv1d.Backward: the derivative of swish cannot be told from its result", func() {
+		conv := NewConv1d[float64](1, 1, 3, rand.New(rand.NewPCG(1, 1)))
+		x := make([]float64, 4)
+		conv.Backward(nil, x, x, x, 1, 4, simd.ActSwish, NewGrads(conv.Params("")))
+	})
 }
 
 // TestBadLengths: slices that do not fit each other, or the layer, are refused by name instead of giving wrong numbers.

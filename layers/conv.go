@@ -85,7 +85,8 @@ func overlapping[T Float](dst, x []T, w *simd.Packed[T], step int, bias []T, act
 }
 
 // DepthwiseConv2d is a per-channel convolution over pixels with zero padding, as in the on-the-grid ConvCNP baseline and in any
-// image model with channels that are filtered separately.
+// image model with channels that are filtered separately. The output is as large as the input. An even width reaches width/2 pixels up and
+// to the left, and one less down and to the right.
 type DepthwiseConv2d[T Float] struct {
 	Channels, Width int
 	// Positive uses the absolute values of the weights, so that a density stays nonnegative.
@@ -121,6 +122,11 @@ func (l *DepthwiseConv2d[T]) Params(prefix string) []Param[T] {
 
 // Forward sets dst [batch, h, w, c] for x [batch, h, w, c], channels last. dst and x must not overlap.
 func (l *DepthwiseConv2d[T]) Forward(dst, x []T, batch, h, w int) {
+	l.forward(dst, x, batch, h, w, l.Width/2)
+}
+
+// forward is Forward with tap (o, o) of the kernel at the output's pixel.
+func (l *DepthwiseConv2d[T]) forward(dst, x []T, batch, h, w, o int) {
 	c, k := l.Channels, l.Width
 	check.Len("DepthwiseConv2d", "x", len(x), batch, h, w, c)
 	check.Len("DepthwiseConv2d", "dst", len(dst), batch, h, w, c)
@@ -147,9 +153,9 @@ func (l *DepthwiseConv2d[T]) Forward(dst, x []T, batch, h, w int) {
 				} else {
 					clear(out)
 				}
-				for ky := max(0, k/2-y); ky < min(k, h+k/2-y); ky++ {
-					for kx := max(0, k/2-xx); kx < min(k, w+k/2-xx); kx++ {
-						in := x[((b*h+y+ky-k/2)*w+xx+kx-k/2)*c:][:c]
+				for ky := max(0, o-y); ky < min(k, h+o-y); ky++ {
+					for kx := max(0, o-xx); kx < min(k, w+o-xx); kx++ {
+						in := x[((b*h+y+ky-o)*w+xx+kx-o)*c:][:c]
 						tap := taps[(ky*k+kx)*c:][:c]
 						for ch := range out {
 							out[ch] += tap[ch] * in[ch]

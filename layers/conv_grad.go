@@ -11,6 +11,7 @@ import (
 // [batch, n, out] is the gradient to the convolution's result y, after the activation, and x the input of Forward. act is none,
 // ReLU, sigmoid or softplus.
 func (l *Conv1d[T]) Backward(dx, dy, x, y []T, batch, n int, act simd.Activation, g *Grads[T]) {
+	checkDerivative("Conv1d.Backward", act)
 	check.Len("Conv1d.Backward", "x", len(x), batch, n, l.In)
 	check.Len("Conv1d.Backward", "y", len(y), batch, n, l.Out)
 	check.Len("Conv1d.Backward", "dy", len(dy), batch, n, l.Out)
@@ -82,7 +83,7 @@ func (l *DepthwiseConv2d[T]) Backward(dx, dy, x []T, batch, h, w int, g *Grads[T
 				turned.Weight[ch*k*k+t] = l.Weight[ch*k*k+k*k-1-t]
 			}
 		}
-		turned.Forward(dx, dy, batch, h, w)
+		turned.forward(dx, dy, batch, h, w, k-1-k/2)
 	}
 	sums := reduce.Rows(batch*h, max(1, rowGrain/max(1, w)), (k*k+1)*c, func(sum []float64, lo, hi int) {
 		for r := lo; r < hi; r++ {

@@ -58,7 +58,8 @@ func TestDepthwiseConv2d(t *testing.T) {
 	for _, c := range []struct {
 		batch, h, w, c, width int
 		positive, bias        bool
-	}{{1, 1, 1, 1, 1, false, true}, {2, 3, 5, 4, 3, true, false}, {1, 4, 2, 3, 9, false, true}, {1, 8, 8, 2, 5, true, true}} {
+	}{{1, 1, 1, 1, 1, false, true}, {2, 3, 5, 4, 3, true, false}, {1, 4, 2, 3, 9, false, true}, {1, 8, 8, 2, 5, true, true},
+		{2, 5, 6, 3, 4, false, true}} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			l := NewDepthwiseConv2d[float64](c.c, c.width, c.positive, c.bias, rng)
 			x := normals[float64](rng, c.batch*c.h*c.w*c.c)

@@ -77,7 +77,16 @@ func activationGrad[T Float](dx, dy, y []T, act simd.Activation) {
 	case simd.ActSoftplus:
 		simd.SoftplusGrad(dx, dy, y)
 	default:
-		panic("layers: the derivative of " + act.String() + " cannot be told from its result")
+		checkDerivative("activationGrad", act)
+	}
+}
+
+// checkDerivative panics unless an activation's derivative can be told from its result.
+func checkDerivative(where string, act simd.Activation) {
+	switch act {
+	case simd.ActNone, simd.ActReLU, simd.ActSigmoid, simd.ActSoftplus:
+	default:
+		panic("layers: " + where + ": the derivative of " + act.String() + " cannot be told from its result")
 	}
 }
 

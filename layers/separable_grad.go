@@ -89,6 +89,7 @@ type SeparableLieConvTape[T Float] struct {
 // an activation whose derivative can be computed from its result: none, ReLU, sigmoid or softplus.
 func (l *SeparableLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode,
 	act simd.Activation) (*SeparableLieConvTape[T], error) {
+	checkDerivative("SeparableLieConv.ForwardTape", act)
 	return l.forwardTape(dst, f, g, batch, mode, act, nil)
 }
 

@@ -72,3 +72,49 @@ func ExampleLog2x2() {
 	// true false
 	// 1.5708
 }
+
+// A third of the way from one orientation to another: a quarter turn about z, of which slerp takes 30°.
+func ExampleQuat_Slerp() {
+	from, to := linalg.Quat{1, 0, 0, 0}, linalg.ExpQuat(&[3]float64{0, 0, math.Pi / 2})
+	x := from.Slerp(to, 1./3).Rotate([3]float64{1, 0, 0})
+	fmt.Printf("%.4f\n", x)
+	// Output: [0.8660 0.5000 0.0000]
+}
+
+// Halfway between two poses along a screw, whose turn and advance go on at constant speeds: m·exp(t·log(m⁻¹n)).
+func ExampleMotion3_From() {
+	m := linalg.Motion3{Q: linalg.Quat{1, 0, 0, 0}, P: [3]float64{1, 0, 0}}
+	n := linalg.Motion3{Q: linalg.ExpQuat(&[3]float64{0, 0, math.Pi / 2}), P: [3]float64{0, 1, 2}} // a quarter turn about z, and up
+	var a [6]float64
+	m.From(&n).Log(&a)
+	for i := range a {
+		a[i] *= 0.5
+	}
+	half := m.Mul(linalg.ExpMotion3(&a))
+	fmt.Printf("%.4f\n", half.P)
+	// Output: [0.7071 0.7071 1.0000]
+}
+
+// The mean of rotations: the one that the others' rotation vectors, as seen from it, balance around. A few steps find it where all are
+// within a quarter turn of it. Motion3 has a mean by the same steps.
+func ExampleQuat_Log() {
+	var all []linalg.Quat
+	for _, degrees := range []float64{-20, 10, 40} {
+		all = append(all, linalg.ExpQuat(&[3]float64{0, degrees * math.Pi / 180, 0}))
+	}
+	mean := all[0]
+	for range 10 {
+		var sum, w [3]float64
+		for _, q := range all {
+			mean.Conj().Mul(q).Log(&w)
+			for i := range sum {
+				sum[i] += w[i] / float64(len(all))
+			}
+		}
+		mean = mean.Mul(linalg.ExpQuat(&sum)).Unit()
+	}
+	var w [3]float64
+	mean.Log(&w)
+	fmt.Printf("%.4f°\n", w[1]*180/math.Pi)
+	// Output: 10.0000°
+}

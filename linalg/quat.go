@@ -91,6 +91,18 @@ func (q Quat) Unit() Quat {
 	return Quat{q[0] / n, q[1] / n, q[2] / n, q[3] / n}
 }
 
+// Slerp returns the rotation at t of the way from q, at 0, to r, at 1, by the shorter way at constant speed (K. Shoemake, Animating
+// Rotation with Quaternion Curves, SIGGRAPH 1985): q·exp(t·log(q⁻¹r)), for unit quaternions. Any t is fine; outside [0, 1] the turn goes
+// on. The sign of r does not matter. Where r is half a turn from q, both ways are right, and it takes one of them.
+func (q Quat) Slerp(r Quat, t float64) Quat {
+	var w [3]float64
+	q.Conj().Mul(r).Log(&w)
+	for i := range w {
+		w[i] *= t
+	}
+	return q.Mul(ExpQuat(&w))
+}
+
 // Rotate turns the vector x by the unit quaternion q: x + 2w(v × x) + 2v × (v × x), v the vector part.
 //
 //go:noinline

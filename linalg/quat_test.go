@@ -88,6 +88,38 @@ func TestQuatLogIgnoresLength(t *testing.T) {
 	require.Equal(t, Quat{1, 0, 0, 0}, Quat{}.Unit())
 }
 
+// TestSlerp wants the rotation vector of q⁻¹·slerp to be t times that of q⁻¹r, for angles from nearly none to nearly half a turn, between
+// quaternions of either sign and beyond both ends.
+func TestSlerp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 3))
+	for i := range 400 {
+		q := randomQuat(rng)
+		axis := [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		angle := []float64{0, 1e-300, 1e-9, 1e-3, 1, 3, math.Pi - 1e-6}[i%7] / Norm(axis[:])
+		way := [3]float64{axis[0] * angle, axis[1] * angle, axis[2] * angle}
+		r := q.Mul(ExpQuat(&way))
+		if i%2 == 0 {
+			r = Quat{-r[0], -r[1], -r[2], -r[3]}
+		}
+		for _, u := range []float64{0, 0.25, 0.5, 1, -0.5, 1.03} {
+			at := q.Slerp(r, u)
+			want := q.Mul(ExpQuat(&[3]float64{u * way[0], u * way[1], u * way[2]}))
+			requireClose(t, want[:], at[:], 4e-15, fmt.Sprintf("%v of the way to %v", u, way))
+		}
+		require.Equal(t, q, q.Slerp(r, 0))
+		back := r.Slerp(q, 0.75)
+		at := q.Slerp(r, 0.25)
+		if i%2 == 0 {
+			back = Quat{-back[0], -back[1], -back[2], -back[3]}
+		}
+		requireClose(t, back[:], at[:], 4e-15, "from the other end")
+	}
+	half := Quat{1, 0, 0, 0}.Slerp(Quat{0, 0, 0, 1}, 0.5) // of half a turn about z
+	requireClose(t, []float64{math.Sqrt2 / 2, 0, 0, math.Sqrt2 / 2}, half[:], 1e-15, "half a turn")
+	at := Quat{1, 0, 0, 0}.Slerp(Quat{math.NaN(), 0, 0, 0}, 0.5)
+	require.True(t, math.IsNaN(at[0]))
+}
+
 func TestMotions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 200 {
@@ -106,8 +138,18 @@ func TestMotions(t *testing.T) {
 		rel := p.From(&q)
 		one, two = p.Apply(rel.Apply(pt)), q.Apply(pt)
 		requireClose(t, one[:], two[:], 4e-15, "Motion3.From")
+		one = p.Inverse().Apply(p.Apply(pt))
+		requireClose(t, pt[:], one[:], 8e-15, "Motion3.Inverse")
+
+		var e, want [12]float64
+		p.Matrix(&e)
+		ExpSE3(&want, &a)
+		requireClose(t, want[:], e[:], 2e-15, "Motion3.Matrix")
+		one, two = MatrixMotion3(&e).Apply(pt), p.Apply(pt)
+		requireClose(t, one[:], two[:], 4e-15, "MatrixMotion3")
 	}
 	m := ExpMotion3(&[6]float64{0.3, -2, 0.1, 4, 5, 6})
+	require.Equal(t, m.From(&Motion3{Q: Quat{1, 0, 0, 0}}), m.Inverse())
 	self := m.From(&m)
 	require.Equal(t, [3]float64{}, self.P)
 }

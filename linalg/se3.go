@@ -64,6 +64,12 @@ func (m Motion3) Mul(n Motion3) Motion3 {
 	return Motion3{m.Q.Mul(n.Q), [3]float64{m.P[0] + p[0], m.P[1] + p[1], m.P[2] + p[2]}}
 }
 
+// Inverse undoes m.
+func (m Motion3) Inverse() Motion3 {
+	q := m.Q.Conj()
+	return Motion3{q, q.Rotate([3]float64{-m.P[0], -m.P[1], -m.P[2]})}
+}
+
 // From returns m⁻¹n, the motion n as seen from m. The translations are subtracted before anything else happens to them.
 func (m Motion3) From(n *Motion3) Motion3 {
 	q := m.Q.Conj()
@@ -74,6 +80,20 @@ func (m Motion3) From(n *Motion3) Motion3 {
 func (m Motion3) Apply(x [3]float64) [3]float64 {
 	y := m.Q.Rotate(x)
 	return [3]float64{y[0] + m.P[0], y[1] + m.P[1], y[2] + m.P[2]}
+}
+
+// Matrix writes m as an element of SE(3): the upper three rows [R | p] of its homogeneous matrix, which MatrixSE3 completes.
+func (m Motion3) Matrix(dst *[12]float64) {
+	var r [9]float64
+	m.Q.Matrix(&r)
+	joinSE3(dst, &r, &m.P)
+}
+
+// MatrixMotion3 returns the motion that is the element e of SE(3), the upper three rows [R | p] of its homogeneous matrix. Q is up to its
+// sign, as that of MatrixQuat.
+func MatrixMotion3(e *[12]float64) Motion3 {
+	r, p := splitSE3(e)
+	return Motion3{MatrixQuat(&r), p}
 }
 
 // oneMinusSinc returns 1 - sin x/x for x ≥ 0.

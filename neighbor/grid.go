@@ -39,7 +39,7 @@ type Grid[T Float] struct {
 // NewGrid builds a grid over points [n, dim], 1 ≤ dim ≤ 3, for balls of about that radius. Balls of any radius get right answers;
 // those several times larger or smaller get them more slowly. The points are copied.
 func NewGrid[T Float](points []T, dim int, radius T) (*Grid[T], error) {
-	l, err := rows(len(points), dim)
+	l, err := rows(len(points), dim, maxGridDim)
 	if err != nil {
 		return nil, fmt.Errorf("neighbor: NewGrid: %w", err)
 	}
@@ -73,7 +73,7 @@ func newGrid[T Float](op string, points []T, l Layout, radius T) (*Grid[T], erro
 // Rebuild replaces the grid's points by points [n, Dim] and its radius, as NewGrid would, and uses its memory again: for
 // particles that move in every step. Nobody may search the grid meanwhile. After an error the grid is empty.
 func (g *Grid[T]) Rebuild(points []T, radius T) error {
-	l, err := rows(len(points), g.dim)
+	l, err := rows(len(points), g.dim, maxGridDim)
 	if err == nil {
 		err = checkRadius(radius)
 	}

@@ -72,10 +72,13 @@ func (l Layout) check(length int) error {
 	return nil
 }
 
-// rows returns the layout of a slice of rows.
-func rows(length, dim int) (Layout, error) {
-	if dim < 1 || length%dim != 0 {
-		return Layout{}, fmt.Errorf("%w: %d numbers in rows of %d", ErrShape, length, dim)
+// rows returns the layout of a slice of rows of at most so many numbers.
+func rows(length, dim, most int) (Layout, error) {
+	if dim < 1 || dim > most {
+		return Layout{}, fmt.Errorf("%w: dim = %d, need 1 to %d", ErrShape, dim, most)
+	}
+	if length%dim != 0 {
+		return Layout{}, fmt.Errorf("%w: %d numbers do not fill rows of %d", ErrShape, length, dim)
 	}
 	return Layout{N: length / dim, Dim: dim, Stride: dim, AxisStride: 1}, nil
 }
@@ -86,7 +89,7 @@ func rows(length, dim int) (Layout, error) {
 //
 // Equal points are fine. The same points give the same tree, whatever GOMAXPROCS is.
 func NewTree[T Float](points []T, dim int, periods []T) (*KDTree[T], error) {
-	l, err := rows(len(points), dim)
+	l, err := rows(len(points), dim, maxTreeDim)
 	if err != nil {
 		return nil, fmt.Errorf("neighbor: NewTree: %w", err)
 	}

@@ -69,7 +69,10 @@ func NewVectors(rows []float32, dim int, by Similarity) (*Vectors, error) {
 }
 
 func checkVectors(op string, numbers, dim int, by Similarity) error {
-	if dim < 1 || numbers%dim != 0 || numbers/dim > math.MaxInt32 {
+	if dim < 1 {
+		return fmt.Errorf("neighbor: %s: %w: dim = %d, need at least 1", op, ErrShape, dim)
+	}
+	if numbers%dim != 0 || numbers/dim > math.MaxInt32 {
 		return fmt.Errorf("neighbor: %s: %w: %d numbers do not fill rows of %d", op, ErrShape, numbers, dim)
 	}
 	if by > L1 {
@@ -128,6 +131,9 @@ func (v *Vectors) search(op string, index []int32, score, queries []float32, k i
 func checkSearch(op string, index, score, queries, dim, k int) int {
 	if k < 0 {
 		panic(fmt.Sprintf("neighbor: %s: k = %d, need at least 0", op, k))
+	}
+	if dim == 0 {
+		panic(fmt.Sprintf("neighbor: %s: the zero value has no rows, not even their length", op))
 	}
 	q := queries / dim
 	if queries%dim != 0 || q > 0 && k > index/q || index != q*k || score != q*k { // q·k may overflow

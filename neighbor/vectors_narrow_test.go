@@ -262,3 +262,27 @@ func BenchmarkTop(b *testing.B) {
 		top.Offer(scores, 0)
 	}
 }
+
+// TestVectorsZeroValue: what no constructor made says so, and rows without a length are refused by that and not as an incomplete row.
+func TestVectorsZeroValue(t *testing.T) {
+	want := "the zero value has no rows, not even their length"
+	require.PanicsWithValue(t, "neighbor: Vectors.Search: "+want, func() { new(Vectors).Search(nil, nil, nil, 1) })
+	require.PanicsWithValue(t, "neighbor: VectorsBF16.Search: "+want, func() { new(VectorsBF16).Search(nil, nil, nil, 1) })
+	require.PanicsWithValue(t, "neighbor: VectorsI8.Search: "+want, func() { new(VectorsI8).Search(nil, nil, nil, 1) })
+	_, err := NewVectors(make([]float32, 10), 0, Cosine)
+	require.EqualError(t, err, "neighbor: NewVectors: "+ErrShape.Error()+": dim = 0, need at least 1")
+}
+
+// TestDimensionsNamed: an impossible number of axes is the error, whether or not the numbers fill rows of it.
+func TestDimensionsNamed(t *testing.T) {
+	for _, c := range []struct {
+		n, dim int
+		want   string
+	}{{12, 0, "dim = 0, need 1 to 8"}, {12, -1, "dim = -1, need 1 to 8"}, {12, 9, "dim = 9, need 1 to 8"},
+		{18, 9, "dim = 9, need 1 to 8"}, {13, 3, "13 numbers do not fill rows of 3"}} {
+		_, err := NewTree(make([]float64, c.n), c.dim, nil)
+		require.EqualError(t, err, "neighbor: NewTree: "+ErrShape.Error()+": "+c.want)
+	}
+	_, err := NewGrid(make([]float32, 10), 4, 1)
+	require.ErrorContains(t, err, "dim = 4, need 1 to 3")
+}

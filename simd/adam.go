@@ -8,7 +8,8 @@ package simd
 //
 //   - Shape: all lengths are equal; length 0 is fine.
 //   - Aliasing: the arrays must not overlap.
-//   - Errors: panics if the lengths differ. NaN in g reaches p, m and v of its element.
+//   - Errors: panics if the lengths differ. NaN in g reaches p, m and v of its element. With eps = 0, p becomes NaN
+//     where m and v are 0.
 //   - Accuracy: computed in float64 from the stored values and rounded once per result; the same bits at every level.
 func AdamF32(p, m, v, g []float32, step, beta1, beta2, root, eps float64) {
 	checkAdam("AdamF32", len(p), len(m), len(v), len(g))

@@ -33,8 +33,12 @@ type Belief struct {
 	noise      float64   // variance
 }
 
+// rounding is how much, of the largest variance, may be wrong with a covariance: a float32's.
+const rounding = 1e-6
+
 // FromCovariance returns the belief of a covariance [n, n] of the function at so many candidates, and at targets behind them. noise is the
-// variance of a measurement's noise, more than 0.
+// variance of a measurement's noise, more than 0. A matrix that is not symmetric, or has negative variances, by more than rounding, is an
+// error; whether it is positive definite otherwise is not looked at.
 func FromCovariance(cov []float64, candidates int, noise float64) (*Belief, error) {
 	n := int(math.Round(math.Sqrt(float64(len(cov)))))
 	switch {
@@ -45,9 +49,22 @@ func FromCovariance(cov []float64, candidates int, noise float64) (*Belief, erro
 	case !(noise > 0) || math.IsInf(noise, 0):
 		return nil, fmt.Errorf("%w: the noise's variance is %v, need more than 0", ErrInput, noise)
 	}
+	most := 0.0 // of the variances
 	for i, v := range cov {
 		if math.IsNaN(v - v) {
 			return nil, fmt.Errorf("%w: the covariance of places %d and %d is %v", ErrInput, i/n, i%n, v)
+		}
+		if i/n == i%n {
+			most = max(most, v)
+		}
+	}
+	for i, v := range cov {
+		r, c := i/n, i%n
+		if r == c && v < -rounding*most {
+			return nil, fmt.Errorf("%w: the variance of place %d is %v", ErrInput, r, v)
+		}
+		if other := cov[c*n+r]; math.Abs(v-other) > rounding*most {
+			return nil, fmt.Errorf("%w: the covariance of places %d and %d is %v, that of %d and %d is %v", ErrInput, r, c, v, c, r, other)
 		}
 	}
 	return &Belief{candidates, n, append([]float64(nil), cov...), noise}, nil
@@ -79,6 +96,9 @@ func FromSamples(samples [][]float64, candidates int, noise float64) (*Belief, e
 			return nil, fmt.Errorf("%w: sample %d has %d values, the first has %d", ErrInput, s, len(row), n)
 		}
 		for i, v := range row {
+			if math.IsNaN(v - v) {
+				return nil, fmt.Errorf("%w: sample %d has %v at place %d", ErrInput, s, v, i)
+			}
 			f[i*len(samples)+s] = v
 		}
 	}

@@ -310,3 +310,15 @@ func TestConditionAll(t *testing.T) {
 		}
 	}
 }
+
+// TestNoCovariance: what is no covariance, or no sample, is refused by its place, and rounding is not.
+func TestNoCovariance(t *testing.T) {
+	_, err := FromCovariance([]float64{1, 0, 0, -1}, 1, 1)
+	require.EqualError(t, err, "design: input: the variance of place 1 is -1")
+	_, err = FromCovariance([]float64{1, 5, 0, 1}, 1, 1)
+	require.EqualError(t, err, "design: input: the covariance of places 0 and 1 is 5, that of 1 and 0 is 0")
+	_, err = FromCovariance([]float64{1, 0.5, 0.5 + 1e-8, -1e-12}, 1, 1)
+	require.NoError(t, err)
+	_, err = FromSamples([][]float64{{1, 2}, {1, math.Inf(1)}}, 1, 1)
+	require.EqualError(t, err, "design: input: sample 1 has +Inf at place 1")
+}

@@ -33,7 +33,7 @@ func Calibrate[T cnp.Float](ctx context.Context, m cnp.Model[T], predict Predict
 	}
 	var all []deviation
 	err := Tasks(ctx, src, opt, func(b *task.Tasks[T], n int) error {
-		p, err := predict(ctx, b)
+		p, err := predict.checked(ctx, b)
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func Compare[T cnp.Float](ctx context.Context, predictors []Predictor[T], src ta
 		per, counts := len(b.Y)/tasks, b.Counts()
 		scores := make([][]*Report, n)
 		for k, predict := range predictors {
-			p, err := predict(ctx, b)
+			p, err := predict.checked(ctx, b)
 			if err != nil {
 				return err
 			}

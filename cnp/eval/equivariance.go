@@ -64,7 +64,7 @@ func Equivariance[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Sou
 		if err != nil {
 			return err
 		}
-		p, err := predict(ctx, b)
+		p, err := predict.checked(ctx, b)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func Equivariance[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Sou
 			if i == len(all) {
 				all = append(all, &Difference{Move: mv.name})
 			}
-			p2, err := predict(ctx, mv.tasks)
+			p2, err := predict.checked(ctx, mv.tasks)
 			if err != nil {
 				return err
 			}

@@ -2,14 +2,34 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
 )
 
-// Predictor predicts a batch of tasks: mean and standard deviation laid out as Tasks.Y is.
+// Predictor predicts a batch of tasks: mean and standard deviation laid out as Tasks.Y is. What has another size is an error of Run and its
+// kin.
 type Predictor[T cnp.Float] func(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error)
+
+// checked predicts a batch, and refuses a prediction that is not laid out as its values are.
+func (predict Predictor[T]) checked(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error) {
+	if predict == nil {
+		return nil, errors.New("eval: the predictor is nil")
+	}
+	p, err := predict(ctx, b)
+	switch {
+	case err != nil:
+		return nil, err
+	case p == nil:
+		return nil, fmt.Errorf("eval: %w: the predictor gave no prediction, and no error", cnp.ErrShape)
+	case len(p.Mean) != len(b.Y) || len(p.Std) != len(b.Y):
+		return nil, fmt.Errorf("eval: %w: the predictor gave %d means and %d deviations for %d values", cnp.ErrShape, len(p.Mean),
+			len(p.Std), len(b.Y))
+	}
+	return p, nil
+}
 
 // Model turns a model into a Predictor. One without auxiliary inputs or static fields does not see those of the tasks.
 func Model[T cnp.Float](m cnp.Model[T]) Predictor[T] {
@@ -137,7 +157,7 @@ func firstImages[T cnp.Float](b *task.Tasks[T], n int) *task.Tasks[T] {
 func Run[T cnp.Float](ctx context.Context, predict Predictor[T], src task.Source[T], opt Options) (*Report, error) {
 	var m Meter
 	err := Tasks(ctx, src, opt, func(b *task.Tasks[T], n int) error {
-		p, err := predict(ctx, b)
+		p, err := predict.checked(ctx, b)
 		if err != nil {
 			return err
 		}

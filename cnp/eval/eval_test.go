@@ -190,3 +190,22 @@ func must(t *testing.T, c cnp.Config) cnp.Model[float64] {
 	require.NoError(t, err)
 	return m
 }
+
+// TestPredictorSizes: a predictor of one's own that gives nothing, or too much, is an error and not a panic, wherever predictors are taken.
+func TestPredictorSizes(t *testing.T) {
+	src, opt := task.CurveSource[float64]{Name: "rbf", Curves: task.PaperTest(task.RBF(1))}, Options{Tasks: 2, Seed: 1}
+	of := func(n int) Predictor[float64] {
+		return func(context.Context, *task.Tasks[float64]) (*cnp.Prediction[float64], error) {
+			return &cnp.Prediction[float64]{Mean: make([]float64, 1), Std: make([]float64, n)}, nil
+		}
+	}
+	none := func(context.Context, *task.Tasks[float64]) (*cnp.Prediction[float64], error) { return nil, nil }
+	for want, p := range map[string]Predictor[float64]{
+		"eval: the predictor is nil": nil,
+		"eval: " + cnp.ErrShape.Error() + ": the predictor gave no prediction, and no error":   none,
+		"eval: " + cnp.ErrShape.Error() + ": the predictor gave 1 means and 3 deviations for ": of(3),
+	} {
+		_, err := Run(t.Context(), p, src, opt)
+		require.ErrorContains(t, err, want)
+	}
+}

@@ -16,7 +16,7 @@ type Density[T cnp.Float] func(ctx context.Context, b *task.Tasks[T]) ([]float64
 // Independent is the density of predictions that take values to be independent of each other.
 func Independent[T cnp.Float](predict Predictor[T]) Density[T] {
 	return func(ctx context.Context, b *task.Tasks[T]) ([]float64, error) {
-		p, err := predict(ctx, b)
+		p, err := predict.checked(ctx, b)
 		if err != nil {
 			return nil, err
 		}
@@ -27,7 +27,7 @@ func Independent[T cnp.Float](predict Predictor[T]) Density[T] {
 // Predicted is the density of predictions as they are: under a likelihood that takes the values of a task together, theirs together.
 func Predicted[T cnp.Float](predict Predictor[T]) Density[T] {
 	return func(ctx context.Context, b *task.Tasks[T]) ([]float64, error) {
-		p, err := predict(ctx, b)
+		p, err := predict.checked(ctx, b)
 		if err != nil {
 			return nil, err
 		}

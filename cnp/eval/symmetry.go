@@ -19,7 +19,7 @@ func Scores[T cnp.Float](ctx context.Context, predictors []Predictor[T], src tas
 	out := make([][]float64, len(predictors))
 	err := Tasks(ctx, src, opt, func(b *task.Tasks[T], n int) error {
 		for k, predict := range predictors {
-			p, err := predict(ctx, b)
+			p, err := predict.checked(ctx, b)
 			if err != nil {
 				return err
 			}
@@ -91,7 +91,7 @@ func Symmetries[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Sourc
 		if err != nil {
 			return err
 		}
-		before, err := predict(ctx, b)
+		before, err := predict.checked(ctx, b)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func Symmetries[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Sourc
 			if i == len(found) {
 				found, still, moved = append(found, Symmetry{Move: mv.name, By: mv.by}), append(still, nil), append(moved, nil)
 			}
-			after, err := predict(ctx, mv.tasks)
+			after, err := predict.checked(ctx, mv.tasks)
 			if err != nil {
 				return err
 			}

@@ -53,6 +53,9 @@ func Open(ctx context.Context, opt OpenOptions, paths ...string) (*Model, error)
 	if err != nil {
 		return nil, err
 	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("predict: %w: no path of a model", cnp.ErrConfig)
+	}
 	out := &Model{Paths: members}
 	var all []cnp.Model[float32]
 	for _, path := range members {

@@ -82,6 +82,12 @@ func TestOpen(t *testing.T) {
 	require.ErrorIs(t, err, cnp.ErrConfig)
 }
 
+// TestOpenNothing: no path at all is said to be none, where a list of paths would stand.
+func TestOpenNothing(t *testing.T) {
+	_, err := predict.Open(t.Context(), predict.OpenOptions{})
+	require.EqualError(t, err, "predict: "+cnp.ErrConfig.Error()+": no path of a model")
+}
+
 // TestUniversalOf: the number of inputs and outputs names an interpolation, or there is none.
 func TestUniversalOf(t *testing.T) {
 	for _, c := range []struct {

@@ -13,11 +13,12 @@ import (
 // ErrNotFinite is wrapped by the error of a step whose gradients hold NaN or infinity.
 var ErrNotFinite = errors.New("gradient is not finite")
 
-// AdamConfig is everything that fixes the optimiser but its state.
+// AdamConfig is everything that fixes the optimiser but its state. DefaultAdam fills it.
 type AdamConfig struct {
-	Rate    float64 `json:"rate"`
-	Beta1   float64 `json:"beta1"`
-	Beta2   float64 `json:"beta2"`
+	Rate  float64 `json:"rate"`
+	Beta1 float64 `json:"beta1"`
+	Beta2 float64 `json:"beta2"`
+	// Epsilon is positive: without it a parameter whose gradients were all 0 would move by 0/0.
 	Epsilon float64 `json:"epsilon"`
 	// WeightDecay pulls the parameters towards 0. Decoupled (AdamW) it shrinks them by Rate·WeightDecay per step, beside
 	// Adam's step; otherwise WeightDecay·p is added to the gradient, PyTorch's L2 penalty.
@@ -48,6 +49,9 @@ func (c AdamConfig) Validate() error {
 		if !(f.v >= 0 && f.v <= f.hi) || (f.open && f.v == f.hi) {
 			return fmt.Errorf("train: adam: %s = %v is out of range", f.name, f.v)
 		}
+	}
+	if c.Epsilon == 0 {
+		return errors.New("train: adam: epsilon = 0, need a positive number: DefaultAdam has 1e-8")
 	}
 	return c.Schedule.Validate()
 }

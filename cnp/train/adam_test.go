@@ -186,10 +186,11 @@ func TestAdamRefuses(t *testing.T) {
 		"epsilon = +Inf":          {Epsilon: math.Inf(1)},
 		"weight_decay = -1":       {WeightDecay: -1},
 		"clip_norm = -2":          {ClipNorm: -2},
-		`"linear" is not one of`:  {Schedule: Schedule{Kind: "linear"}},
-		"steps = 0":               {Schedule: Schedule{Kind: Cosine}},
-		"factor = 2, need 0 to 1": {Schedule: Schedule{Kind: StepDown, Steps: 1, Factor: 2}},
-		"warmup = -1":             {Schedule: Schedule{Warmup: -1}},
+		"epsilon = 0, need a po":  {Rate: 1e-3, Beta1: 0.9, Beta2: 0.999}, // a gradient of 0 would make its parameter NaN
+		`"linear" is not one of`:  {Epsilon: 1, Schedule: Schedule{Kind: "linear"}},
+		"steps = 0":               {Epsilon: 1, Schedule: Schedule{Kind: Cosine}},
+		"factor = 2, need 0 to 1": {Epsilon: 1, Schedule: Schedule{Kind: StepDown, Steps: 1, Factor: 2}},
+		"warmup = -1":             {Epsilon: 1, Schedule: Schedule{Warmup: -1}},
 	} {
 		_, err := NewAdam(c, ps)
 		require.ErrorContains(t, err, want)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/cnp/train"
 	"github.com/equivcnp/equivcnp/layers"
 )
@@ -66,4 +67,40 @@ func Example() {
 	}
 	fmt.Println("the loss per target falls:", mean[1] < mean[0]-0.3)
 	// Output: the loss per target falls: true
+}
+
+// waveSource is a source of one's own: batch step of a seed, and nothing else, decides what is drawn.
+type waveSource struct{}
+
+func (waveSource) Batch(n int, seed uint64, step int) (*task.Tasks[float32], error) {
+	b, y := waves(rand.New(rand.NewPCG(seed, uint64(step))), n, 12, 12)
+	return &task.Tasks[float32]{Curves: b, Y: y}, nil
+}
+
+func (waveSource) String() string { return "sine curves of frequency 2" }
+
+// A run trains on any source of tasks, scores the model on tasks that it never saw, and, with a checkpoint, goes on after an interruption.
+func ExampleNewRun() {
+	c := cnp.Default(cnp.EquivCNPCurve, "T(1)", 1)
+	c.Channels, c.PointsPerUnit, c.Fill = []int{8, 8, 8}, 12, 0.2
+	model, err := cnp.New[float32](c, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cfg := train.DefaultConfig(100)
+	cfg.Batch, cfg.Adam.Rate, cfg.EvalEvery, cfg.EvalTasks = 4, 1e-2, 50, 16
+	run, err := train.NewRun(model, waveSource{}, cfg, train.Options[float32]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	before, err := run.Score(context.Background(), model)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := run.Train(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+	best, _ := run.Best()
+	fmt.Println(run.Step(), "steps; better than before:", best.LogLikelihood > before.LogLikelihood+0.3)
+	// Output: 100 steps; better than before: true
 }

@@ -69,7 +69,7 @@ type Config struct {
 	// Reach is the number of steps of the finer lattice a convolution sees to each side, Blocks the number of residual
 	// blocks of a level on each way.
 	Reach, Blocks int
-	Step          float64
+	Step          float64 // of the finest lattice, in units of the coordinates
 	// Lifts are the angles that features are kept for, each with so many Channels: 2 or 4 in the plane, 0 or 1 for none but translations.
 	Lifts int
 	// Sphere, if positive, is the number of points of the finest lattice on the unit sphere, in three Axes; each coarser one has a quarter
@@ -82,7 +82,7 @@ const maxBlocks = 1 << 10
 
 // New returns a pyramid. It panics on sizes that make none.
 func New[T layers.Float](c Config, rng *rand.Rand) *Pyramid[T] {
-	const fn = "New"
+	const fn = "pyramid.New"
 	check.Size(fn, "Axes", c.Axes)
 	if c.Axes > maxAxes {
 		panic(fmt.Sprintf("layers: %s: Axes = %d, need at most %d", fn, c.Axes, maxAxes))
@@ -91,6 +91,10 @@ func New[T layers.Float](c Config, rng *rand.Rand) *Pyramid[T] {
 		panic(fmt.Sprintf("layers: %s: Sphere = %d with Axes = %d, need at least 0, and three Axes", fn, c.Sphere, c.Axes))
 	}
 	check.Size(fn, "Sphere", max(1, c.Sphere))
+	if !(c.Step > 0 && c.Step <= math.MaxFloat64) && c.Sphere == 0 {
+		panic(fmt.Sprintf("layers: %s: Step = %g, need a positive number", fn, c.Step))
+	}
+	check.Size(fn, "In", c.In)
 	check.Size(fn, "Reach", c.Reach)
 	check.Size(fn, "levels", len(c.Channels))
 	if c.Blocks < 0 || c.Blocks > maxBlocks {

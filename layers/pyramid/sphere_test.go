@@ -114,7 +114,7 @@ func TestSpherePairs(t *testing.T) {
 		sum += v
 	}
 	require.InDelta(t, 1, sum, 1e-12)
-	require.PanicsWithValue(t, "layers: New: Sphere = 10 with Axes = 2, need at least 0, and three Axes", func() {
+	require.PanicsWithValue(t, "layers: pyramid.New: Sphere = 10 with Axes = 2, need at least 0, and three Axes", func() {
 		New[float64](Config{Axes: 2, In: 1, Channels: []int{1}, Reach: 1, Sphere: 10}, rng)
 	})
 	require.Equal(t, 5.0, neighbor.Chord2(math.Pi))
