@@ -272,7 +272,8 @@ func TestInterpolationParametersGRPC(t *testing.T) {
 func TestOtherMethods(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "universal-2", Path: "universal-2"}} })
 	for _, c := range []struct{ method, path, allowed string }{
-		{"POST", "/v2", "GET, HEAD"}, {"POST", "/v2/", "GET, HEAD"}, {"POST", "/v2/models", "GET, HEAD"}, {"PUT", "/v2/models/stats", "GET, HEAD"},
+		{"POST", "/v2", "GET, HEAD"}, {"POST", "/v2/", "GET, HEAD"}, {"POST", "/v2/models", "GET, HEAD"},
+		{"PUT", "/v2/models/stats", "GET, HEAD"},
 		{"POST", "/v2/models/universal-2", "GET, HEAD"}, {"DELETE", "/v2/models/universal-2/versions/1/config", "GET, HEAD"},
 		{"POST", "/v2/health/ready", "GET, HEAD"}, {"POST", "/metrics", "GET, HEAD"}, {"DELETE", "/v2/repository/index", "GET, HEAD, POST"},
 		{"GET", "/v2/table", "POST"}, {"PUT", "/v2/models/universal-2/infer", "POST"},
