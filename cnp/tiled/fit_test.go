@@ -67,6 +67,7 @@ func TestFit(t *testing.T) {
 			n, sum, sum2, off2 = n+1, sum+v, sum2+v*v, off2+(float64(mean[i])-v)*(float64(mean[i])-v)
 		}
 	}
-	require.Contains(t, whole[0], fmt.Sprintf("misses the observed pixels by %.3g (root mean square), and their standard deviation is %.3g:",
-		math.Sqrt(off2/n), math.Sqrt(sum2/n-sum/n*sum/n)))
+	off, sd := math.Sqrt(off2/n), math.Sqrt(sum2/n-sum/n*sum/n)
+	require.Contains(t, whole[0],
+		fmt.Sprintf("misses the observed pixels by %.3g (root mean square), and their standard deviation is %.3g:", off, sd))
 }

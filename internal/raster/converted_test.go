@@ -1,6 +1,10 @@
 package raster
 
 import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"testing"
@@ -29,4 +33,28 @@ func TestConverted(t *testing.T) {
 		require.Equal(t, test.want, s.Converted())
 		require.NoError(t, s.Close())
 	}
+}
+
+// TestGreyAndAlpha: a grey PNG with alpha is grey.
+func TestGreyAndAlpha(t *testing.T) {
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	_, err := z.Write([]byte{0, 7, 255, 9, 0}) // one line: two pixels, the second one transparent
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	file := []byte(pngMagic)
+	for _, chunk := range []string{"IHDR\x00\x00\x00\x02\x00\x00\x00\x01\x08\x04\x00\x00\x00", "IDAT" + packed.String(), "IEND"} {
+		file = append(binary.BigEndian.AppendUint32(file, uint32(len(chunk)-4)), chunk...)
+		file = binary.BigEndian.AppendUint32(file, crc32.ChecksumIEEE([]byte(chunk)))
+	}
+	path := filepath.Join(t.TempDir(), "in.png")
+	require.NoError(t, os.WriteFile(path, file, 0o600))
+	s, err := OpenStrips(path, 1)
+	require.NoError(t, err)
+	defer s.Close()
+	require.Nil(t, s.Converted())
+	v := make([]float32, 2)
+	require.NoError(t, s.Line(v, 0, 0, 0))
+	require.Equal(t, float32(float64(7)/255), v[0])
+	require.True(t, v[1] != v[1])
 }

@@ -78,7 +78,7 @@ func (s *Strips) Converted() []string {
 	case s.own == 1:
 		return []string{fmt.Sprintf("the raster has 1 channel and the model %d: given %d equal ones", s.C, s.C)}
 	}
-	return []string{fmt.Sprintf("the raster has %d channels, taken as red, green and blue, and the model 1: converted to grey (luma)", s.own)}
+	return []string{"the raster has 3 channels, taken as red, green and blue, and the model 1: converted to grey (luma)"}
 }
 
 func (s *Strips) open(path string) error {
@@ -104,7 +104,7 @@ func (s *Strips) open(path string) error {
 		var f *pngFile
 		if f, err = openPNG(s.file, info.Size()); err == nil {
 			s.H, s.W, s.own, s.line = f.h, f.w, 3, f.line
-			if f.kind == pngGrey {
+			if f.kind == pngGrey || f.kind == pngGreyAlpha {
 				s.own = 1
 			}
 		}
