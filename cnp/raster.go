@@ -115,6 +115,10 @@ const rasterBatch, rasterDown = 16, 256
 // raster of 20,000 columns at 1,024 columns, 0.80 at 512, and 0.95 to 1.0 at 10,000.
 const rasterAcross, rasterMargins = 1024, 20
 
+// mostTiles bounds the tiles of a raster, which are listed: those of 256 lines of 1024 columns are 2.7e11 pixels. A header
+// of a few bytes can claim a larger raster.
+const mostTiles = 1 << 20
+
 // PlanRaster makes a plan of a model for rasters of h x w pixels. It is an error if the model's prediction of a pixel
 // depends on the whole raster, or on where the pixel lies.
 func PlanRaster[T Float](ctx context.Context, model Model[T], h, w int, opt RasterOptions) (*RasterPlan[T], error) {
@@ -193,6 +197,10 @@ func newRasterPlan[T Float](ctx context.Context, model Model[T], h, w int, opt R
 			x -= r.margin
 		}
 		r.columns = append(r.columns, min(x, r.w))
+	}
+	if bands, tiles := len(r.columns)-1, (h-1)/r.down+1; bands > mostTiles/tiles {
+		return nil, fmt.Errorf("%w: a raster of %d x %d pixels, in %d bands of %d columns and tiles of %d lines, has more than %d tiles",
+			ErrShape, h, w, bands, r.across, r.down, mostTiles)
 	}
 	return r, nil
 }

@@ -270,3 +270,15 @@ func TestRasterRefused(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, r.Predict(over, reader(im, &lines), nil, nil), context.Canceled)
 }
+
+// TestRasterTiles: a raster of more tiles than can be listed, as a header of a few bytes can claim, is refused.
+func TestRasterTiles(t *testing.T) {
+	m := rasterModel(t, nil, 0.4, 1)
+	_, err := PlanRaster(t.Context(), m, 1<<22, 1<<22, RasterOptions{})
+	require.ErrorIs(t, err, ErrShape)
+	require.ErrorContains(t, err, "a raster of 4194304 x 4194304 pixels, in ")
+	require.ErrorContains(t, err, "tiles of 256 lines, has more than 1048576 tiles")
+	p, err := PlanRaster(t.Context(), m, 1<<22, 64, RasterOptions{})
+	require.NoError(t, err)
+	require.Len(t, p.Tiles(), 1<<22/256)
+}

@@ -295,7 +295,7 @@ func (c *completing) describe() (*completeResult, error) {
 	r.Line("image", "%d x %d pixels, %s", im.W, im.H, words.Plural(im.C, "channel"))
 	r.Line("context", "%s (%.1f %%)", words.Plural(observed, "pixel"), 100*float64(observed)/float64(pixels))
 	r.Line("log-likelihood", "%.4f per pixel", likelihood)
-	r.Line("squared error", "%.4f mean", mse)
+	r.Line("squared error", "%.4f mean, a constant's %.4f", mse, raster.Variance(im.Pix))
 	scale := 0
 	if f.scale > 1 {
 		scale = f.scale

@@ -47,7 +47,8 @@ type Report struct {
 	// Observed counts the pixels that are observed, of the tiles that were computed now.
 	Observed int
 	Time     time.Duration
-	// Notes say what outputs lack of what the raster, or a file beside it, says of its pixels.
+	// Notes say what outputs lack of what the raster, or a file beside it, says of its pixels, how the raster was converted, and
+	// that the model does not suit it.
 	Notes []string
 }
 
@@ -95,7 +96,7 @@ func Run(ctx context.Context, model cnp.Model[float32], o Options) (*Report, err
 			}
 		}
 	}
-	rep := &Report{H: in.H, W: in.W, C: in.C, Tiles: len(tiles)}
+	rep := &Report{H: in.H, W: in.W, C: in.C, Tiles: len(tiles), Notes: in.Converted()}
 	files, err := openPartials(outs, cfg.DimY, in.H, in.W, rep.place(in, outs))
 	if err != nil {
 		return nil, err
@@ -153,15 +154,18 @@ func (o *Options) predict(ctx context.Context, plan *cnp.RasterPlan[float32], in
 	rep *Report) error {
 	var done []bool
 	done, rep.Kept = files.done(progress.Steps, plan.Tiles())
+	var f fit
 	read := func(part *cnp.Images[float32], y, x int) error {
 		n, err := o.readPart(part, in, mask, y, x)
 		rep.Observed += n
+		f.see(part, y, x)
 		return err
 	}
 	err := plan.Predict(ctx, read, func(i int) bool { return done[i] }, func(i int, t cnp.RasterTile, p *cnp.Prediction[float32]) error {
 		if err := p.Check(nil); err != nil {
 			return fmt.Errorf("line %d, column %d: %w", t.Y, t.X, err)
 		}
+		f.add(t, p.Mean)
 		step, err := files.write(t, i, func(o output) []float32 {
 			if o.field == "StdOut" {
 				return p.Std
@@ -178,6 +182,9 @@ func (o *Options) predict(ctx context.Context, plan *cnp.RasterPlan[float32], in
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.In, err)
+	}
+	if note := f.note(); note != "" {
+		rep.Notes = append(rep.Notes, note)
 	}
 	return nil
 }

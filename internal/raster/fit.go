@@ -53,3 +53,20 @@ func MeanSquare(a, b []float32) float64 {
 	}
 	return sum / float64(n)
 }
+
+// Variance is the mean of (v - m)² where v is known, of their mean m: what no constant falls below. It is NaN where v is nowhere known.
+func Variance(v []float32) float64 {
+	sum, n := 0.0, 0
+	for _, x := range v {
+		if x == x {
+			sum, n = sum+float64(x), n+1
+		}
+	}
+	mean, sum2 := sum/float64(n), 0.0
+	for _, x := range v {
+		if d := float64(x) - mean; x == x {
+			sum2 += d * d
+		}
+	}
+	return sum2 / float64(n)
+}

@@ -70,6 +70,17 @@ func (s *Strips) Beside() string {
 	return s.mask.Name()
 }
 
+// Converted notes how a raster of other channels than the model's is read.
+func (s *Strips) Converted() []string {
+	switch {
+	case s.own == s.C:
+		return nil
+	case s.own == 1:
+		return []string{fmt.Sprintf("the raster has 1 channel and the model %d: given %d equal ones", s.C, s.C)}
+	}
+	return []string{"the raster has 3 channels, taken as red, green and blue, and the model 1: converted to grey (luma)"}
+}
+
 func (s *Strips) open(path string) error {
 	info, err := s.file.Stat()
 	if err != nil {
@@ -93,7 +104,7 @@ func (s *Strips) open(path string) error {
 		var f *pngFile
 		if f, err = openPNG(s.file, info.Size()); err == nil {
 			s.H, s.W, s.own, s.line = f.h, f.w, 3, f.line
-			if f.kind == pngGrey {
+			if f.kind == pngGrey || f.kind == pngGreyAlpha {
 				s.own = 1
 			}
 		}

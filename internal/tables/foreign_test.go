@@ -73,6 +73,24 @@ func TestLeftOut(t *testing.T) {
 	require.ErrorContains(t, err, `values are compounds, whose fields are variables of their own, such as "a"`)
 }
 
+// TestUnasked: of a NetCDF file only the columns that are asked for are read; the error about one that it has not names all.
+func TestUnasked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "map.nc")
+	require.NoError(t, os.WriteFile(path, projected(t, nil), 0o600))
+	table, err := ReadFile(path, []string{"n", "e", "hight"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"n", "e"}, table.Header)
+	_, err = table.Find(tabular.Want{X: []string{"n", "e"}, Y: []string{"hight"}})
+	require.ErrorContains(t, err, `header "n,e,time,height": it has no column "hight"`)
+}
+
+// TestFolder: a folder, as a Zarr store is, is refused with what makes a file of it.
+func TestFolder(t *testing.T) {
+	_, err := ReadFile(t.TempDir(), []string{"x"})
+	require.ErrorIs(t, err, ErrFormat)
+	require.ErrorContains(t, err, "it is a folder; to_netcdf of xarray makes a file of a Zarr store")
+}
+
 // TestRecords: the fields of compounds, as records of h5py and tables of pandas are, are columns.
 func TestRecords(t *testing.T) {
 	for _, name := range []string{"old.h5", "new.h5"} {

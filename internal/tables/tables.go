@@ -52,6 +52,9 @@ func ReadFileAs(path string, wanted []string, opt tabular.Options) (*tabular.Tab
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%w: %s: it is a folder; to_netcdf of xarray makes a file of a Zarr store", ErrFormat, path)
+	}
 	head := make([]byte, netcdf.Head)
 	n, _ := io.ReadFull(f, head)
 	if way := packing(head[:n]); way >= 0 {
@@ -255,7 +258,7 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 		return nil, fmt.Errorf("%w: a table of %d rows and %d columns has too many cells", netcdf.ErrFormat, rows, len(asked))
 	}
 	t := &tabular.Table{Cols: len(asked), Values: make([]float64, rows*len(asked)), Texts: make([][]string, len(asked)), Header: []string{},
-		LeftOut: left, Mapping: mappingOf(f)}
+		LeftOut: left, Unasked: unasked(f, asked), Mapping: mappingOf(f)}
 	if d := untold(f, asked, over); d >= 0 && !all {
 		dim := f.Dims[d]
 		t.Remark("the %d places of dimension %s are rows like any others, as no column that is read tells them apart: --x or --task can "+
@@ -297,6 +300,16 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 		}
 	}
 	return t, nil
+}
+
+// unasked are the names of the variables of a file that are not among those of a table, nor a coordinate system.
+func unasked(f *netcdf.File, asked []*netcdf.Var) (names []string) {
+	for i := range f.Vars {
+		if v := &f.Vars[i]; !slices.Contains(asked, v) && v.Attr("grid_mapping_name") == nil {
+			names = append(names, v.Name)
+		}
+	}
+	return names
 }
 
 // untold returns a dimension of several of a grid that no variable has which is a coordinate: one over fewer of them than another variable.

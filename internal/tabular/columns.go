@@ -218,7 +218,7 @@ func (t *Table) Other(c Columns, name string, required bool) (int, error) {
 func (t *Table) misfit(format string, args ...any) error {
 	row, what := 0, words.Plural(t.Cols, "column")+" without a header"
 	if t.Header != nil {
-		row, what = -1, "header "+quote(strings.Join(t.Header, ","))
+		row, what = -1, "header "+quote(strings.Join(slices.Concat(t.Header, t.Unasked), ","))
 	}
 	if len(t.LeftOut) > 0 {
 		what += ", without " + quote(strings.Join(t.LeftOut, ",")) + ", which hold lists or other types"

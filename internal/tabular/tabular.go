@@ -60,6 +60,8 @@ type Table struct {
 	Mapping *Mapping
 	// LeftOut are columns of the file that hold neither numbers nor text, as lists do. Only errors speak of them.
 	LeftOut []string
+	// Unasked are the columns of the file that were not read, as others were asked for. Only errors speak of them.
+	Unasked []string
 
 	remarks []remark
 	markers []marker
