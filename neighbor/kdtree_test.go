@@ -134,7 +134,9 @@ func checkTree(t *testing.T, rng *rand.Rand, name string, tree *KDTree[float64],
 			index, dist2 := tree.KNearest(center, k)
 			same(t, f.nearest(center, k), index, "KNearest", []any{name, " k=", k})
 			for m, i := range index {
-				require.Equal(t, f.dist2(int(i), center), dist2[m], name)
+				if want := f.dist2(int(i), center); !(dist2[m] == want) {
+					t.Fatalf("%s k=%d: dist2[%d] = %v, want %v", name, k, m, dist2[m], want)
+				}
 			}
 		}
 	}
