@@ -85,10 +85,11 @@ func testLayerGrad[T Float](t *testing.T, kind string) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/real=%v", grp, gm.name, real), func(t *testing.T) {
-					geo := recordedGeometry[T](t, g, m)
+					geometry := recordedGeometry[T]
 					if real {
-						geo = realGeometry[T](t, g, m)
+						geometry = realGeometry[T]
 					}
+					geo := geometry(t, g, m)
 					want, outShape := g.F64(gm.name + ".f64.out")
 					co := outShape[2]
 					cfg := LieConvConfig{PoseDim: group.PoseDim(geo.Points.Group), Hidden: 32, Mid: 16, BatchNorm: gm.norm,
