@@ -267,7 +267,11 @@ func testBuildThreads[T Float](t *testing.T, n, dim int, periods []T) {
 	}
 	want, err := build(1)
 	require.NoError(t, err)
-	for _, procs := range []int{4, 9} {
+	threads := []int{4, 9}
+	if testing.Short() {
+		threads = threads[:1]
+	}
+	for _, procs := range threads {
 		got, err := build(procs)
 		require.NoError(t, err)
 		require.True(t, slices.Equal(want.index, got.index), "%d goroutines", procs)
