@@ -13,13 +13,11 @@ import (
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 )
 
-// TestPairsDepthwise compares the convolution over a whole neighbourhood and both its gradients with their definitions, in every
-// order that they may go in: by a plan, by sets of rows with the same poses, by pose with and without segments.
-func TestPairsDepthwise(t *testing.T) {
-	t.Run("F32", testPairsDepthwise[float32])
-	t.Run("F64", testPairsDepthwise[float64])
-}
+func TestPairsDepthwiseF32(t *testing.T) { testPairsDepthwise[float32](t) }
+func TestPairsDepthwiseF64(t *testing.T) { testPairsDepthwise[float64](t) }
 
+// testPairsDepthwise compares the convolution over a whole neighbourhood and both its gradients with their definitions, in every
+// order that they may go in: by a plan, by sets of rows with the same poses, by pose with and without segments.
 func testPairsDepthwise[T Float](t *testing.T) {
 	rng := testkit.Rand(91)
 	const batch = 3

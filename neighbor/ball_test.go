@@ -121,7 +121,9 @@ func TestBallMasksAndBlocks(t *testing.T) {
 				require.Empty(t, index)
 			}
 			for _, j := range index {
-				require.True(t, opt.PointMask[j])
+				if !opt.PointMask[j] {
+					t.Fatalf("%s: row %d holds point %d, which does not count", g.Name(), i, j)
+				}
 			}
 		}
 		all := slices.Repeat([]bool{false}, p)
@@ -306,22 +308,24 @@ func TestTranspose(t *testing.T) {
 		nb := ball(t, queries, points, Options{Radius: 0.8})
 		tr := nb.Transpose()
 		require.Equal(t, []int{nb.Points, nb.Queries}, []int{tr.Queries, tr.Points})
-		type pair struct{ i, j, pose int32 }
-		var want, got []pair
+		var want, got [][3]int32 // query, point and pose
 		for i := range nb.Queries {
 			index, pose := nb.Row(i)
 			for k := range index {
-				want = append(want, pair{int32(i), index[k], pose[k]})
+				want = append(want, [3]int32{int32(i), index[k], pose[k]})
 			}
 		}
 		for j := range tr.Queries {
 			index, pose := tr.Row(j)
 			require.True(t, slices.IsSorted(index))
 			for k := range index {
-				got = append(got, pair{index[k], int32(j), pose[k]})
+				got = append(got, [3]int32{index[k], int32(j), pose[k]})
 			}
 		}
-		require.ElementsMatch(t, want, got)
+		for _, pairs := range [][][3]int32{want, got} {
+			slices.SortFunc(pairs, func(a, b [3]int32) int { return slices.Compare(a[:], b[:]) })
+		}
+		require.Equal(t, want, got)
 		requireSame(t, nb, tr.Transpose(), "twice")
 	}
 }
@@ -379,6 +383,8 @@ func TestKeptPairs(t *testing.T) {
 			require.Equal(t, 600*900, nb.Pairs())
 			require.Greater(t, nb.Pairs(), slabPairs)
 		}
+		require.True(t, slices.Equal(want.Index, nb.Index) && slices.Equal(want.Pose, nb.Pose), "most = %d", most)
+		nb.Index, nb.Pose = want.Index, want.Pose // a million numbers, which Equal would compare by reflection
 		require.Equal(t, want, nb, "most = %d", most)
 	}
 }

@@ -62,7 +62,9 @@ func TestKNearestIsExact(t *testing.T) {
 						require.NoError(t, err)
 						same(t, wantIndex, index, "index", []any{g.Name(), " ", c.name, " n=", n, " k=", k, " ", m})
 						for i := range dist {
-							require.Equal(t, wantDist[i], dist[i])
+							if !(dist[i] == wantDist[i]) {
+								t.Fatalf("%s %s n=%d k=%d %v: dist[%d] = %v, want %v", g.Name(), c.name, n, k, m, i, dist[i], wantDist[i])
+							}
 						}
 					}
 				}

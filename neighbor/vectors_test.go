@@ -1,6 +1,7 @@
 package neighbor
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -146,14 +147,14 @@ func bruteVectors(v *Vectors, query []float32) []bruteScore {
 			all = append(all, bruteScore{sign * float64(d), int32(i)})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b bruteScore) int {
+	slices.SortFunc(all, func(a, b bruteScore) int {
 		switch {
 		case a.cost < b.cost:
 			return -1
 		case a.cost > b.cost:
 			return 1
 		}
-		return 0
+		return cmp.Compare(a.index, b.index)
 	})
 	return all
 }

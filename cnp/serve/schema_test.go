@@ -107,7 +107,7 @@ func TestSchema(t *testing.T) {
 		{"POST", "/v2/models/rbf/infer", curvesJSON(t, far), 400, errorSchema},
 		{"POST", "/v2/models/none/infer", b, 404, errorSchema},
 		{"GET", "/v2/models/none", nil, 404, errorSchema},
-		{"DELETE", "/v2/models/rbf", nil, 404, errorSchema},
+		{"DELETE", "/v2/models/rbf", nil, 405, errorSchema},
 	} {
 		w := do(s, c.method, c.path, nil, c.body)
 		require.Equal(t, c.status, w.Code, "%s %s: %s", c.method, c.path, w.Body)

@@ -3,9 +3,11 @@ package testkit
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/equivcnp/equivcnp/internal/safetensors"
@@ -114,9 +116,25 @@ func (g *Golden) Meta(key string, v any) {
 // Tolerance decodes this file's "tolerance" object of the manifest into v.
 func (g *Golden) Tolerance(v any) {
 	g.t.Helper()
-	b, err := os.ReadFile(Shared(g.t, "golden", "manifest.json"))
+	tolerances, err := manifest(Shared(g.t, "golden", "manifest.json"))
 	if err != nil {
 		g.t.Fatal(err)
+	}
+	if err := json.Unmarshal(tolerances[g.Name+".safetensors"], v); err != nil {
+		g.t.Fatalf("%s: tolerance: %v", g.Name, err)
+	}
+}
+
+var manifests sync.Map // from a path to its tolerances
+
+// manifest returns the tolerances of every file of a manifest. Manifests are long, so each is decoded once.
+func manifest(path string) (map[string]json.RawMessage, error) {
+	if tolerances, ok := manifests.Load(path); ok {
+		return tolerances.(map[string]json.RawMessage), nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
 	}
 	var m struct {
 		Files map[string]struct {
@@ -124,9 +142,12 @@ func (g *Golden) Tolerance(v any) {
 		} `json:"files"`
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
-		g.t.Fatal(err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := json.Unmarshal(m.Files[g.Name+".safetensors"].Tolerance, v); err != nil {
-		g.t.Fatalf("%s: tolerance: %v", g.Name, err)
+	tolerances := make(map[string]json.RawMessage, len(m.Files))
+	for name, f := range m.Files {
+		tolerances[name] = f.Tolerance
 	}
+	manifests.Store(path, tolerances)
+	return tolerances, nil
 }
