@@ -163,7 +163,7 @@ func depthwiseRows(f *x86.File, l x86.Level, e x86.Elem, d depthwiseVariant, vec
 	body := func(set, at int) {
 		known, rowed := fn.NewLabel("known"), fn.NewLabel("rowed")
 		var fj reg.Register
-		if guesses && stacked == 0 {
+		if guesses && stacked == 0 { // a right guess leaves out what looks ahead in the list
 			listed := fn.NewLabel("listed")
 			fj = rowAddress(fn, pairAt(g.index, at), feat, step)
 			fn.CMPQ(fn.ArgMem("far"), operand.I8(-2))
