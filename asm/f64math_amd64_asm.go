@@ -148,6 +148,9 @@ func expF64(b *x86.Block, x x86.Value) x86.Value {
 // normal number where the result may be subnormal. So k is increased by 64 or 256, and a product ends it, which alone rounds there.
 func expBelow(b *x86.Block, x x86.Value) x86.Value {
 	x = b.Max(byElem(b, b.Const(constName(-104), -104), b.Const("expMin", -746)), x)
+	if b.Level == x86.AVX512 && b.Elem == x86.F32 {
+		return expBy16thsF32(b, x)
+	}
 	if b.Level == x86.AVX512 {
 		p, k, _ := expReduce(b, x)
 		return b.Scale(b.Add(p, one(b)), k)
