@@ -159,6 +159,9 @@ func (b *Backtest) Said() (lines [][2]string, notes []string) {
 			}
 		}
 	}
+	if note := b.in.pooled(); note != "" {
+		notes = append(notes, note)
+	}
 	if n := b.unjudged(); n > 0 {
 		notes = append(notes, words.Plural(n, "forecast")+" of outliers not judged")
 	}

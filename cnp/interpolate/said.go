@@ -28,6 +28,9 @@ func (in *Interpolation) Reports() map[string]krige.Report {
 // cautions, which are notes that nobody should miss.
 func (in *Interpolation) Said(v *Validation) (lines [][2]string, notes, cautions []string) {
 	cautions = in.followed(in.Task.Doubts()) // with what the check says they explain, which comes next
+	if note := in.pooled(); note != "" {
+		cautions = append(cautions, note)
+	}
 	extra := slices.DeleteFunc(in.followed(in.Extra()), func(note string) bool { return slices.Contains(cautions, note) })
 	for c, name := range in.Names() {
 		if in.Missing[c] > 0 {
