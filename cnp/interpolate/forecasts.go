@@ -159,6 +159,7 @@ func (b *Backtest) Said() (lines [][2]string, notes []string) {
 			}
 		}
 	}
+	notes = withoutAdvice(b.in.Doubts(), b.robust)
 	if note := b.in.pooled(); note != "" {
 		notes = append(notes, note)
 	}

@@ -74,8 +74,13 @@ func (in *Interpolation) Said(v *Validation) (lines [][2]string, notes, cautions
 
 // followed returns notes of the task without advice that is followed already.
 func (in *Interpolation) followed(notes []string) []string {
+	return withoutAdvice(notes, len(in.Models) > 0 && in.Models[0].Options().Robust)
+}
+
+// withoutAdvice returns notes, without the advice to leave outliers out where robust says that they are.
+func withoutAdvice(notes []string, robust bool) []string {
 	out := slices.Clone(notes)
-	if len(in.Models) == 0 || !in.Models[0].Options().Robust {
+	if !robust {
 		return out
 	}
 	for i, note := range out {
