@@ -57,6 +57,7 @@ type Backtest struct {
 	in      *Interpolation         // of all tasks
 	names   []string               // of the outputs
 	levels  []float64              // of the quantiles
+	robust  bool                   // outliers are left out
 	all     [][]*forecast          // of each output
 }
 
@@ -137,7 +138,7 @@ func RunBacktest(ctx context.Context, input *tabletask.Options, opt Options, r R
 		return nil, err
 	}
 	b := &Backtest{Origins: r.Origins, Steps: r.Steps, Stride: r.Stride, Outputs: map[string]*Backtested{}, in: in, names: in.Names(),
-		levels: quantiles, all: make([][]*forecast, in.Dy)}
+		levels: quantiles, robust: opt.Robust, all: make([][]*forecast, in.Dy)}
 	for c, v := range values {
 		if err := in.support(c, v); err != nil {
 			return nil, err

@@ -212,4 +212,10 @@ func TestBacktestRobust(t *testing.T) {
 	require.Less(t, got.Overall.MAE, 5.)
 	_, notes := b.Said()
 	require.Contains(t, notes, "2 forecasts of outliers not judged")
+	require.Contains(t, notes[0], "holds 100000 in line 52")
+	require.NotContains(t, notes[0], "--robust", "which is there already")
+	b, err = tried(t, strings.ReplaceAll(text.String(), ",100000\n", ",-999\n"), columns, Options{}, Rolling{2, 10, 5})
+	require.NoError(t, err)
+	_, notes = b.Said()
+	require.Contains(t, notes[0], "say --missing -999")
 }

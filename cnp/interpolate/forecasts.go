@@ -159,6 +159,10 @@ func (b *Backtest) Said() (lines [][2]string, notes []string) {
 			}
 		}
 	}
+	notes = withoutAdvice(b.in.Doubts(), b.robust)
+	if note := b.in.pooled(); note != "" {
+		notes = append(notes, note)
+	}
 	if n := b.unjudged(); n > 0 {
 		notes = append(notes, words.Plural(n, "forecast")+" of outliers not judged")
 	}

@@ -28,6 +28,9 @@ func (in *Interpolation) Reports() map[string]krige.Report {
 // cautions, which are notes that nobody should miss.
 func (in *Interpolation) Said(v *Validation) (lines [][2]string, notes, cautions []string) {
 	cautions = in.followed(in.Task.Doubts()) // with what the check says they explain, which comes next
+	if note := in.pooled(); note != "" {
+		cautions = append(cautions, note)
+	}
 	extra := slices.DeleteFunc(in.followed(in.Extra()), func(note string) bool { return slices.Contains(cautions, note) })
 	for c, name := range in.Names() {
 		if in.Missing[c] > 0 {
@@ -71,8 +74,13 @@ func (in *Interpolation) Said(v *Validation) (lines [][2]string, notes, cautions
 
 // followed returns notes of the task without advice that is followed already.
 func (in *Interpolation) followed(notes []string) []string {
+	return withoutAdvice(notes, len(in.Models) > 0 && in.Models[0].Options().Robust)
+}
+
+// withoutAdvice returns notes, without the advice to leave outliers out where robust says that they are.
+func withoutAdvice(notes []string, robust bool) []string {
 	out := slices.Clone(notes)
-	if len(in.Models) == 0 || !in.Models[0].Options().Robust {
+	if !robust {
 		return out
 	}
 	for i, note := range out {

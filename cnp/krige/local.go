@@ -249,19 +249,20 @@ func (l *local) visit(ctx context.Context, t []float64, f func(w *desk, some []i
 }
 
 // around visits targets, of which an anchor is the nearest, at these squared distances: with the points near the anchor where those
-// surround the target as well, and otherwise with the target's own.
+// surround the target as well, and those that know the season at the anchor surround the target's place in it; otherwise with the target's
+// own.
 func (l *local) around(w *desk, anchor int, at []float64, some []int32, dist2 []float64, f func(w *desk, some []int32)) {
 	d := l.m.frame.dim
 	find := func(x []float64) (reach float64) {
 		w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], x, l.near, math.Inf(1), &w.search)
-		reach = w.dist2[len(w.dist2)-1]
-		w.index = l.m.addSeason(w.index, x[0], l.season, -1, l.m.n)
-		return reach
+		var season float64
+		w.index, season = l.m.addSeason(w.index, x[0], l.season, -1, l.m.n)
+		return min(0.16*w.dist2[len(w.dist2)-1], season*season)
 	}
 	reach, far := find(l.anchorAt[anchor*d:(anchor+1)*d]), w.far[:0]
 	shared := some[:0] // in place: what is kept comes no later than it was
 	for _, i := range some {
-		if dist2[i] > 0.16*reach {
+		if dist2[i] > reach {
 			far = append(far, i)
 		} else {
 			shared = append(shared, i)
@@ -440,14 +441,16 @@ func (l *local) leaveOneOut(ctx context.Context, some []int, mean, variance []fl
 
 // addSeason adds to the nearest points of a place on a line, where these span less than three seasons, the points near the places one and
 // two periods away from it, on either side: only they know the season there. Of all points it takes those of the first some, without self.
-func (m *Model) addSeason(index []int32, x, period float64, self int32, some int) []int32 {
+// They surround what lies within reach of the place, which is infinite where none is added.
+func (m *Model) addSeason(index []int32, x, period float64, self int32, some int) (with []int32, reach float64) {
 	const around = seasonNear / 2
+	reach = math.Inf(1)
 	if period == 0 || len(index) == 0 {
-		return index
+		return index, reach
 	}
 	at := m.x[:some]
 	if at[slices.Max(index)]-at[slices.Min(index)] > 3*period {
-		return index
+		return index, reach
 	}
 	for _, side := range [2]float64{-1, 1} {
 		// A place beyond the end goes as many periods back as it takes to come among the points.
@@ -458,14 +461,16 @@ func (m *Model) addSeason(index []int32, x, period float64, self int32, some int
 				continue
 			}
 			middle, _ := slices.BinarySearch(at, place)
-			for i := max(0, middle-around); i < min(some, middle+around); i++ {
+			from, to := max(0, middle-around), min(some, middle+around)
+			reach = min(reach, place-at[from], at[to-1]-place)
+			for i := from; i < to; i++ {
 				if p := int32(i); p != self && !slices.Contains(index, p) {
 					index = append(index, p)
 				}
 			}
 		}
 	}
-	return index
+	return index, reach
 }
 
 // season is the period of a member, 0 where it has none.
@@ -500,7 +505,7 @@ func (l *local) forecast(b *block) {
 		for q := max(0, from-l.near); q < from; q++ {
 			w.index = append(w.index, int32(q))
 		}
-		w.index = l.m.addSeason(w.index, t.x[i], l.season, -1, from)
+		w.index, _ = l.m.addSeason(w.index, t.x[i], l.season, -1, from)
 		l.solve(&w, l.m.members, t, []int32{int32(i)}, nil, b.mean, b.variance)
 	}
 }

@@ -52,6 +52,44 @@ func TestLongSeason(t *testing.T) {
 	}
 }
 
+// TestLongSteps forecasts the hours that follow a weekend, whose loads are lower, and fills a gap of them. Each of these hours depends on
+// the same hour of other weeks, and not on that of the last row.
+func TestLongSteps(t *testing.T) {
+	const week = 168
+	truth := func(i int) float64 {
+		v := math.Sin(2 * math.Pi * float64(i) / 24)
+		if i%week >= 5*24 {
+			v -= 3
+		}
+		return v
+	}
+	for _, gap := range [][2]int{{6 * week, 6*week + 36}, {3 * week, 3*week + 36}} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		weather := 0.0
+		x, y := series(6*week, func(i int) float64 {
+			weather = 0.8*weather + 0.6*rng.NormFloat64()
+			return truth(i) + 0.1*weather
+		})
+		if gap[1] < len(x) {
+			x, y = append(x[:gap[0]:gap[0]], x[gap[1]:]...), append(y[:gap[0]:gap[0]], y[gap[1]:]...)
+		}
+		m, err := Fit(t.Context(), x, y, Options{Dim: 1, Calendar: []float64{week}})
+		require.NoError(t, err)
+		require.False(t, m.exact)
+		require.InDelta(t, week, m.Report().Members[0].Period, 1)
+		var targets []float64
+		for i := gap[0] + 3; i < gap[1]; i++ {
+			targets = append(targets, float64(i))
+		}
+		mean, std, err := m.Predict(t.Context(), targets)
+		require.NoError(t, err)
+		for i, v := range mean {
+			require.InDelta(t, truth(int(targets[i])), v, 0.8, "%g", targets[i])
+			require.Less(t, std[i], 0.8, "%g", targets[i])
+		}
+	}
+}
+
 // TestLongPeriod finds seasons of which the last 640 values have hardly two cycles, or less than one.
 func TestLongPeriod(t *testing.T) {
 	for _, c := range [][2]float64{{2000, 365}, {3000, 700}} {

@@ -42,7 +42,7 @@ func formOf(texts []string) dateForm {
 				f.zone = zone[:len(zone)-len(strings.TrimLeft(zone, " "))] + "+00:00"
 			}
 		}
-		f.letter = f.letter || strings.Contains(text, "T")
+		f.letter = f.letter || strings.Contains(strings.TrimSuffix(text, zone), "T")
 		first = false
 	}
 	return f

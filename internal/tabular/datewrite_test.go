@@ -49,6 +49,8 @@ func TestInheritDates(t *testing.T) {
 		{"seconds between minutes", "2024-01-01 00:00", []float64{noon, noon + second}, "2024-05-01 12:00:00,2024-05-01 12:00:01"},
 		{"letters", "2024-01-01T00:00:00Z", []float64{noon}, "2024-05-01T12:00:00Z"},
 		{"a zone", "2024-01-01 00:00:00+02:00", []float64{noon}, "2024-05-01 14:00:00+02:00"},
+		{"a zone's name", "2024-01-01 00:00:00 UTC", []float64{noon}, "2024-05-01 12:00:00 UTC"},
+		{"a letter and a zone's name", "2024-01-01T00:00 GMT", []float64{noon}, "2024-05-01T12:00 GMT"},
 		{"a zone of half hours", "2024-01-01 00:00 -0330", []float64{19844}, "2024-04-30 20:30 -0330"},
 		{"daylight saving", "2024-03-30 23:00:00+01:00\n2024-03-31 05:00:00+02:00", []float64{noon}, "2024-05-01 12:00:00+00:00"},
 		{"milliseconds", "2024-01-01 00:00:00.123Z", []float64{noon, noon + 0.02*second},

@@ -127,6 +127,10 @@ func (t *Table) join(name string, columns []int) error {
 		return t.misfit("%s joins %s: need a date and a time, or years, months, days, hours, minutes and seconds", name,
 			words.Plural(len(columns), "column"))
 	}
+	quarters, err := t.partsInOrder(name, columns, dated)
+	if err != nil {
+		return err
+	}
 	fraction := dated && len(columns) == 2 && t.isFraction(columns[1])
 	last := columns[len(columns)-1]
 	var halves halved
@@ -140,7 +144,7 @@ func (t *Table) join(name string, columns []int) error {
 		return t.Errorf(row, last, "%w: %s: %s %s", ErrCell, name, quote(t.Text(row, last)), neitherHalf)
 	}
 	for row := range texts {
-		text, column, err := t.joined(row, columns, dated, fraction)
+		text, column, err := t.joined(row, columns, dated, fraction, quarters)
 		if err != nil {
 			return t.Errorf(row, column, "%w: %s: %w", ErrCell, name, err)
 		}
@@ -189,14 +193,56 @@ func (t *Table) isFraction(column int) bool {
 	return found
 }
 
-// timeParts are those of a time, and from which number to which they count.
-var timeParts = []struct {
+// timePart is a part of a time.
+type timePart struct {
 	name     string
 	from, to float64
-}{{"year", 1000, 9998}, {"month", 1, 12}, {"day", 1, 31}, {"hour", 0, 24}, {"minute", 0, 59}, {"second", 0, 60}}
+}
+
+// timeParts are those of a time, and from which number to which they count.
+var timeParts = []timePart{{"year", 1000, 9998}, {"month", 1, 12}, {"day", 1, 31}, {"hour", 0, 24}, {"minute", 0, 59}, {"second", 0, 60}}
+
+// partsInOrder refuses columns that are called by another part of a time than the one in whose place they stand, as Day in Year+Day. It
+// reports whether they are years and quarters.
+func (t *Table) partsInOrder(name string, columns []int, dated bool) (quarters bool, err error) {
+	if t.Header == nil {
+		return false, nil
+	}
+	for i, c := range columns {
+		at := i
+		if dated {
+			at += 2
+		}
+		called := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(t.Header[c])), "s")
+		part := slices.IndexFunc(timeParts, func(p timePart) bool { return p.name == called })
+		switch quarter := called == "quarter" || called == "qtr"; {
+		case dated && i == 0:
+		case quarter && at == 1 && len(columns) == 2:
+			quarters = true
+		case part >= 0 && part != at, quarter, called == "week":
+			return false, t.misfit("%s: column %q stands where the %s belongs: parts of a time are years, months, days, hours, minutes "+
+				"and seconds, in this order, or years and quarters", name, t.Header[c], timeParts[at].name)
+		}
+	}
+	return quarters, nil
+}
+
+// monthOf is the number of a month that a cell names, or of the first of a quarter such as 2 or Q2, 0 where it is none.
+func monthOf(v float64, cell string, quarter bool) float64 {
+	if !quarter {
+		return float64(month(cell))
+	}
+	if cell != "" {
+		v = float64(slices.Index([]string{"Q1", "Q2", "Q3", "Q4"}, strings.ToUpper(cell)) + 1)
+	}
+	if v != 1 && v != 2 && v != 3 && v != 4 {
+		return 0
+	}
+	return 3*v - 2
+}
 
 // joined is the time of a row, "" where a part of it is missing. column is that of what is wrong.
-func (t *Table) joined(row int, columns []int, dated, fraction bool) (text string, column int, err error) {
+func (t *Table) joined(row int, columns []int, dated, fraction, quarters bool) (text string, column int, err error) {
 	parts := []float64{1, 1, 1, 0, 0, 0}
 	k := 0
 	set := func(v float64) error {
@@ -232,6 +278,10 @@ func (t *Table) joined(row int, columns []int, dated, fraction bool) (text strin
 					err = set(v)
 				}
 			}
+		case k == 1 && (quarters || cell != "") && monthOf(v, cell, quarters) > 0:
+			err = set(monthOf(v, cell, quarters))
+		case k == 1 && quarters:
+			err = fmt.Errorf("%s is no quarter", t.Cell(row, c))
 		case cell != "":
 			err = fmt.Errorf("%s is no %s", quote(cell), timeParts[k].name)
 		case fraction:

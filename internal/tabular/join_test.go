@@ -45,6 +45,9 @@ func TestJoin(t *testing.T) {
 		{"Year,Month,y\n2024,1,1\n2024,12,2\n", "Year+Month", "2024-01-01 | 2024-12-01"},
 		{"Year,Month,Day,y\n2024,2,29,1\n2023,12,31,2\n", "Year+Month+Day", "2024-02-29 | 2023-12-31"},
 		{"Y,M,D,h,m,s,y\n2024,2,29,23,59,59.25,1\n", "Y+M+D+h+m+s", "2024-02-29 23:59:59.25"},
+		{"Year,Quarter,y\n2023,4,1\n2024,2,2\n", "Year+Quarter", "2023-10-01 | 2024-04-01"},
+		{"Year,Qtr,y\n2023,Q4,1\n2024,q2,2\n", "Year+Qtr", "2023-10-01 | 2024-04-01"},
+		{"Year,Month,y\n2023,Dec,1\n2024,february,2\n", "Year+Month", "2023-12-01 | 2024-02-01"},
 		{"Y,M,D,t,y\n2024,2,29,7:30,1\n", "Y+M+D+t", "2024-02-29 07:30:00"},
 	} {
 		got, table, err := joinedTimes(t, c.text, strings.Split(c.x, ",")...)
@@ -96,6 +99,12 @@ func TestJoinErrors(t *testing.T) {
 		text, x, want string
 	}{
 		{"Y,M,y\n2024,13,1\n", "Y+M", "a.csv:2:6: not a table of numbers: Y+M: 13 is no month"},
+		{"Year,Quarter,y\n2024,5,1\n", "Year+Quarter", "a.csv:2:6: not a table of numbers: Year+Quarter: 5 is no quarter"},
+		{"Year,Day,y\n2024,5,1\n", "Year+Day", `Year+Day: column "Day" stands where the month belongs`},
+		{"Year,Week,y\n2024,5,1\n", "Year+Week", `column "Week" stands where the month belongs`},
+		{"Day,Month,Year,y\n5,3,2024,1\n", "Day+Month+Year", `column "Day" stands where the year belongs`},
+		{"Date,Minutes,y\n2024-01-01,5,1\n", "Date+Minutes", `column "Minutes" stands where the hour belongs`},
+		{"Year,Quarter,Day,y\n2024,3,5,1\n", "Year+Quarter+Day", `column "Quarter" stands where the month belongs`},
 		{"Y,M,y\n24,1,1\n", "Y+M", "24 is no year"}, {"Y,M,y\n2024,1.5,1\n", "Y+M", "1.5 is no month"},
 		{"Y,M,D,y\n2023,2,29,1\n", "Y+M+D", "there is no day 2023-02-29"},
 		{"Date,Hour,y\n2024-12-31,25,1\n", "Date+Hour", "a.csv:2:12: not a table of numbers: Date+Hour: 25 is no hour"},

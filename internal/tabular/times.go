@@ -12,7 +12,8 @@ import (
 // UnixDays is the unit of dates, which are numbers here.
 const UnixDays = "days since 1970-01-01"
 
-// Days reads a date, with a time and a time zone or without, as days since the beginning of 1970, in UTC.
+// Days reads a date, with a time and a time zone or without, as days since the beginning of 1970, in UTC. The time 24:00 is the end of
+// its day, as in ISO 8601 and in meters' hours that are called by their ends.
 func Days(text string) (days float64, ok bool) {
 	layout, ok := dateLayout(text)
 	if !ok {
@@ -21,9 +22,16 @@ func Days(text string) (days float64, ok bool) {
 	if zone := strings.TrimRight(text, "ZUTCGM"); zone != text { // other names mean different hours in different places
 		text = strings.TrimRight(zone, " ")
 	}
+	ends := len(text) >= 16 && text[11:16] == "24:00"
+	if ends {
+		text = text[:11] + "00" + text[13:]
+	}
 	d, err := time.Parse(layout, text)
-	if err != nil {
+	if err != nil || ends && (d.Second() != 0 || d.Nanosecond() != 0) {
 		return 0, false
+	}
+	if ends {
+		d = d.AddDate(0, 0, 1)
 	}
 	return (float64(d.Unix()) + float64(d.Nanosecond())*1e-9) / 86400, true
 }
