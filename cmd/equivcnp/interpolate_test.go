@@ -170,9 +170,18 @@ func TestInterpolateAuxiliary(t *testing.T) {
 	want, err := tables.ReadFile(b.path("regress.csv"), nil)
 	require.NoError(t, err)
 	column := func(of *table.Table, name string) int { return slices.Index(of.Header, name) }
-	for _, name := range []string{"predict.csv", "stations.csv"} {
+	at, err := tables.ReadFile(b.path("targets.csv"), nil)
+	require.NoError(t, err)
+	inputs := []string{"east", "north", "height"} // heights tell rows of one place apart
+	require.Equal(t, append(inputs, "t_mean", "t_std"), want.Header)
+	require.Equal(t, at.Take(0, 1, 2), want.Take(0, 1, 2))
+	for _, name := range []string{"predict.csv", "stations.csv", "sample.csv"} {
 		got, err := tables.ReadFile(b.path(name), nil)
 		require.NoError(t, err)
+		require.Equal(t, inputs, got.Header[:3], name)
+		if name == "sample.csv" {
+			continue
+		}
 		require.Equal(t, want.Rows(), got.Rows(), name)
 		for _, of := range []string{"t_mean", "t_std"} {
 			for row := range got.Rows() {
@@ -189,6 +198,19 @@ func TestInterpolateAuxiliary(t *testing.T) {
 	chosen := decode[designResult](t, b.ok("design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height",
 		"--candidates", "@sites.csv", "--targets", "@targets.csv", "--number", "1", "--out", "@o.csv", "--json"))
 	require.Equal(t, []int{2}, chosen.Chosen)
+	row, err := tables.ReadFile(b.path("o.csv"), nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"east", "north", "height", "order"}, row.Header[:4])
+	require.Equal(t, []float64{6, 5, 2000, 1}, row.Values[:4])
+	// Of a raster means are the first band, whatever else is known of its cells.
+	b.write("cells.csv", "east,north,height\n1,1,400\n2,1,500\n1,2,410\n2,2,390\n")
+	for command, in := range map[string]string{"regress": "--csv", "predict": "--in"} {
+		b.ok(command, in, "@context.csv", "--x", "east,north", "--y", "t", "--aux", "height", "--targets", "@cells.csv", "--out", "@m.tif")
+		raster, err := os.ReadFile(b.path("m.tif"))
+		require.NoError(t, err)
+		require.Contains(t, string(raster), `sample="0" role="description">t_mean<`, command)
+		require.NotContains(t, string(raster), "height", command)
+	}
 	b.fails(1, "nobody knows height at all places", "design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height",
 		"--candidates", "@sites.csv", "--number", "1", "--out", "@o.csv", "--plot", "@o.png")
 	b.fails(1, "the cell is missing", "design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height", "--candidates",

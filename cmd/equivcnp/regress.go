@@ -154,7 +154,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := outs.Write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(t.Dx)) }); err != nil {
+	if err := outs.Write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(t.Dx), t.Beside()...) }); err != nil {
 		return err
 	}
 	if f.plot != "" {
