@@ -98,8 +98,8 @@ func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) err
 	if err != nil {
 		return err
 	}
-	if f.plot != "" && in.Dx > 2 {
-		return fmt.Errorf("--plot: %s has %d inputs; a curve needs one, a map two", in.Points.Name, in.Dx)
+	if _, err := plot.Axes(in); err != nil && f.plot != "" {
+		return fmt.Errorf("--plot: %w", err)
 	}
 	start := time.Now()
 	if err = in.Fit(ctx, opt); err == nil {

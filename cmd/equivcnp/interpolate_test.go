@@ -274,6 +274,8 @@ func TestInterpolateRefuses(t *testing.T) {
 		b.fails(c.status, c.want, append(append([]string{"regress"}, c.args...), target...)...)
 	}
 	b.write("wide.csv", "a,b,c,d,e,f,g,h,i,y\n1,2,3,4,5,6,7,8,9,1\n2,3,4,5,6,7,8,9,1,2\n")
+	b.fails(2, "--sphere: --x names 3 inputs, and the globe has latitude and longitude: --aux takes others", "regress", "--csv", "@plane.csv",
+		"--x", "x1,x2,y", "--y", "y", "--sphere", "--out", "@o.csv")
 	b.fails(1, "9 inputs, need 1 to 8: --aux takes others", "regress", "--csv", "@wide.csv", "--x", "a,b,c,d,e,f,g,h,i", "--y", "y",
 		"--targets", "@wide.csv", "--out", "@o.csv")
 	b.fails(1, "plane.csv:1:1: the columns do not fit", "stations", "--csv", "@data.csv", "--targets", "@plane.csv", "--out", "@o.csv")
@@ -384,4 +386,39 @@ func TestCrossValidate(t *testing.T) {
 	b.fails(2, "--cross-validate is for interpolation without a model",
 		with("--model", "rbf-levels", "--cross-validate", "@cv.csv")...)
 	b.fails(2, `--folds "1": need a number of blocks`, with("--cross-validate", "@cv.csv", "--folds", "1")...)
+}
+
+// TestInterpolatePlane: of three inputs and more, --plot draws the plane of the two that vary among targets, with the rows in it.
+func TestInterpolatePlane(t *testing.T) {
+	b := newBench(t)
+	var rows strings.Builder
+	rows.WriteString("east,north,depth,day,grade\n")
+	for i := range 60 {
+		east, north, depth := math.Mod(float64(i)*7.3, 10), math.Mod(float64(i)*3.1, 10), float64(i%6*5)
+		fmt.Fprintf(&rows, "%g,%g,%g,2024-03-%02d,%g\n", 6100000+east, north, depth, 1+i%7, math.Sin(east/2)+depth/10)
+	}
+	b.write("holes.csv", rows.String())
+	space := []string{"regress", "--csv", "@holes.csv", "--x", "east,north,depth", "--y", "grade", "--units", "different", "--out", "@o.csv"}
+	b.ok(append(space, "--grid", "east=6100000:6100010:1,north=0:10:1,depth=5", "--plot", "@level.svg")...)
+	level, err := os.ReadFile(b.path("level.svg"))
+	require.NoError(t, err)
+	for _, label := range []string{">east<", ">north<", "depth = 5,"} {
+		require.Contains(t, string(level), label)
+	}
+	b.ok(append(space, "--grid", "east=6100003,north=0:10:1,depth=0:25:1", "--plot", "@section.svg")...)
+	section, err := os.ReadFile(b.path("section.svg"))
+	require.NoError(t, err)
+	for _, label := range []string{">north<", ">depth<", "east = 6100003,"} {
+		require.Contains(t, string(section), label)
+	}
+	require.Greater(t, strings.Count(string(level), "<path"), strings.Count(string(section), "<path"), "ten rows lie in the level")
+	b.ok("regress", "--csv", "@holes.csv", "--x", "east,north,day", "--y", "grade", "--units", "different", "--out", "@o.csv",
+		"--grid", "east=6100000:6100010:1,north=0:10:1,day=2024-03-02:2024-03-02:1d", "--plot", "@day.svg")
+	day, err := os.ReadFile(b.path("day.svg"))
+	require.NoError(t, err)
+	require.Contains(t, string(day), "day = 2024-03-02,")
+	for _, grid := range []string{"east=6100000:6100002:1,north=0:2:1,depth=0:5:5", "east=6100001,north=0:2:1,depth=5"} {
+		b.fails(1, "3 inputs; a curve needs one, a map two, or targets that vary in two alone",
+			append(space, "--grid", grid, "--plot", "@o.png")...)
+	}
 }
