@@ -274,8 +274,8 @@ func TestInterpolateRefuses(t *testing.T) {
 		b.fails(c.status, c.want, append(append([]string{"regress"}, c.args...), target...)...)
 	}
 	b.write("wide.csv", "a,b,c,d,e,f,g,h,i,y\n1,2,3,4,5,6,7,8,9,1\n2,3,4,5,6,7,8,9,1,2\n")
-	b.fails(2, "--sphere: --x names 3 inputs, and the globe has latitude and longitude: --aux takes others", "regress", "--csv", "@plane.csv",
-		"--x", "x1,x2,y", "--y", "y", "--sphere", "--out", "@o.csv")
+	b.fails(2, "--sphere: --x names 3 inputs, and the globe has latitude and longitude: --aux takes others", "regress", "--csv",
+		"@plane.csv", "--x", "x1,x2,y", "--y", "y", "--sphere", "--out", "@o.csv")
 	b.fails(1, "9 inputs, need 1 to 8: --aux takes others", "regress", "--csv", "@wide.csv", "--x", "a,b,c,d,e,f,g,h,i", "--y", "y",
 		"--targets", "@wide.csv", "--out", "@o.csv")
 	b.fails(1, "plane.csv:1:1: the columns do not fit", "stations", "--csv", "@data.csv", "--targets", "@plane.csv", "--out", "@o.csv")
@@ -398,7 +398,8 @@ func TestInterpolatePlane(t *testing.T) {
 		fmt.Fprintf(&rows, "%g,%g,%g,2024-03-%02d,%g\n", 6100000+east, north, depth, 1+i%7, math.Sin(east/2)+depth/10)
 	}
 	b.write("holes.csv", rows.String())
-	space := []string{"regress", "--csv", "@holes.csv", "--x", "east,north,depth", "--y", "grade", "--units", "different", "--out", "@o.csv"}
+	space := []string{"regress", "--csv", "@holes.csv", "--x", "east,north,depth", "--y", "grade", "--units", "different", "--out",
+		"@o.csv"}
 	b.ok(append(space, "--grid", "east=6100000:6100010:1,north=0:10:1,depth=5", "--plot", "@level.svg")...)
 	level, err := os.ReadFile(b.path("level.svg"))
 	require.NoError(t, err)

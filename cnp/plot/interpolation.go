@@ -33,8 +33,8 @@ func Axes(in *interpolate.Interpolation) (axes [2]int, err error) {
 		}
 	}
 	if len(vary) != 2 {
-		return axes, fmt.Errorf("%s has %d inputs; a curve needs one, a map two, or targets that vary in two alone, as in a grid at one depth",
-			in.Points.Name, in.Dx)
+		return axes, fmt.Errorf("%s has %d inputs; a curve needs one, a map two, or targets that vary in two alone, "+
+			"as in a grid at one depth", in.Points.Name, in.Dx)
 	}
 	return [2]int(vary), nil
 }

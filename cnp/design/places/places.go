@@ -205,7 +205,8 @@ func (d *Choosing) Picked() (x []float64) {
 	return x
 }
 
-// Table returns the chosen candidates in order, with their auxiliary inputs, their rows, from 1, their gains, and how much all up to them gain.
+// Table returns the chosen candidates in order, with their auxiliary inputs, their rows, from 1, their gains, and how much all up to them
+// gain.
 func (d *Choosing) Table() *table.Table {
 	x, _ := d.Task.Chosen(&d.Columns)
 	var order, rows, gain, total []float64
