@@ -98,8 +98,8 @@ func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) err
 	if err != nil {
 		return err
 	}
-	if f.plot != "" && in.Dx > 2 {
-		return fmt.Errorf("--plot: %s has %d inputs; a curve needs one, a map two", in.Points.Name, in.Dx)
+	if _, err := plot.Axes(in); err != nil && f.plot != "" {
+		return fmt.Errorf("--plot: %w", err)
 	}
 	start := time.Now()
 	if err = in.Fit(ctx, opt); err == nil {
@@ -112,9 +112,9 @@ func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) err
 	if err != nil {
 		return err
 	}
-	seconds := time.Since(start).Seconds()
-	written := in.Table(&f.input.Columns, f.quantiles)
-	if err := outs.Write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(in.Dx)) }); err != nil {
+	seconds, written := time.Since(start).Seconds(), in.Table(&f.input.Columns, f.quantiles)
+	write := func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(in.Dx), in.Beside()...) }
+	if err := outs.Write("out", write); err != nil {
 		return err
 	}
 	title := fmt.Sprintf("%s, %s", words.Plural(len(in.Y[0]), "context point"), words.Plural(in.Targets.Rows(), "target"))

@@ -170,9 +170,18 @@ func TestInterpolateAuxiliary(t *testing.T) {
 	want, err := tables.ReadFile(b.path("regress.csv"), nil)
 	require.NoError(t, err)
 	column := func(of *table.Table, name string) int { return slices.Index(of.Header, name) }
-	for _, name := range []string{"predict.csv", "stations.csv"} {
+	at, err := tables.ReadFile(b.path("targets.csv"), nil)
+	require.NoError(t, err)
+	inputs := []string{"east", "north", "height"} // heights tell rows of one place apart
+	require.Equal(t, append(inputs, "t_mean", "t_std"), want.Header)
+	require.Equal(t, at.Take(0, 1, 2), want.Take(0, 1, 2))
+	for _, name := range []string{"predict.csv", "stations.csv", "sample.csv"} {
 		got, err := tables.ReadFile(b.path(name), nil)
 		require.NoError(t, err)
+		require.Equal(t, inputs, got.Header[:3], name)
+		if name == "sample.csv" {
+			continue
+		}
 		require.Equal(t, want.Rows(), got.Rows(), name)
 		for _, of := range []string{"t_mean", "t_std"} {
 			for row := range got.Rows() {
@@ -189,6 +198,19 @@ func TestInterpolateAuxiliary(t *testing.T) {
 	chosen := decode[designResult](t, b.ok("design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height",
 		"--candidates", "@sites.csv", "--targets", "@targets.csv", "--number", "1", "--out", "@o.csv", "--json"))
 	require.Equal(t, []int{2}, chosen.Chosen)
+	row, err := tables.ReadFile(b.path("o.csv"), nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"east", "north", "height", "order"}, row.Header[:4])
+	require.Equal(t, []float64{6, 5, 2000, 1}, row.Values[:4])
+	// Of a raster means are the first band, whatever else is known of its cells.
+	b.write("cells.csv", "east,north,height\n1,1,400\n2,1,500\n1,2,410\n2,2,390\n")
+	for command, in := range map[string]string{"regress": "--csv", "predict": "--in"} {
+		b.ok(command, in, "@context.csv", "--x", "east,north", "--y", "t", "--aux", "height", "--targets", "@cells.csv", "--out", "@m.tif")
+		raster, err := os.ReadFile(b.path("m.tif"))
+		require.NoError(t, err)
+		require.Contains(t, string(raster), `sample="0" role="description">t_mean<`, command)
+		require.NotContains(t, string(raster), "height", command)
+	}
 	b.fails(1, "nobody knows height at all places", "design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height",
 		"--candidates", "@sites.csv", "--number", "1", "--out", "@o.csv", "--plot", "@o.png")
 	b.fails(1, "the cell is missing", "design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height", "--candidates",
@@ -252,6 +274,8 @@ func TestInterpolateRefuses(t *testing.T) {
 		b.fails(c.status, c.want, append(append([]string{"regress"}, c.args...), target...)...)
 	}
 	b.write("wide.csv", "a,b,c,d,e,f,g,h,i,y\n1,2,3,4,5,6,7,8,9,1\n2,3,4,5,6,7,8,9,1,2\n")
+	b.fails(2, "--sphere: --x names 3 inputs, and the globe has latitude and longitude: --aux takes others", "regress", "--csv",
+		"@plane.csv", "--x", "x1,x2,y", "--y", "y", "--sphere", "--out", "@o.csv")
 	b.fails(1, "9 inputs, need 1 to 8: --aux takes others", "regress", "--csv", "@wide.csv", "--x", "a,b,c,d,e,f,g,h,i", "--y", "y",
 		"--targets", "@wide.csv", "--out", "@o.csv")
 	b.fails(1, "plane.csv:1:1: the columns do not fit", "stations", "--csv", "@data.csv", "--targets", "@plane.csv", "--out", "@o.csv")
@@ -362,4 +386,40 @@ func TestCrossValidate(t *testing.T) {
 	b.fails(2, "--cross-validate is for interpolation without a model",
 		with("--model", "rbf-levels", "--cross-validate", "@cv.csv")...)
 	b.fails(2, `--folds "1": need a number of blocks`, with("--cross-validate", "@cv.csv", "--folds", "1")...)
+}
+
+// TestInterpolatePlane: of three inputs and more, --plot draws the plane of the two that vary among targets, with the rows in it.
+func TestInterpolatePlane(t *testing.T) {
+	b := newBench(t)
+	var rows strings.Builder
+	rows.WriteString("east,north,depth,day,grade\n")
+	for i := range 60 {
+		east, north, depth := math.Mod(float64(i)*7.3, 10), math.Mod(float64(i)*3.1, 10), float64(i%6*5)
+		fmt.Fprintf(&rows, "%g,%g,%g,2024-03-%02d,%g\n", 6100000+east, north, depth, 1+i%7, math.Sin(east/2)+depth/10)
+	}
+	b.write("holes.csv", rows.String())
+	space := []string{"regress", "--csv", "@holes.csv", "--x", "east,north,depth", "--y", "grade", "--units", "different", "--out",
+		"@o.csv"}
+	b.ok(append(space, "--grid", "east=6100000:6100010:1,north=0:10:1,depth=5", "--plot", "@level.svg")...)
+	level, err := os.ReadFile(b.path("level.svg"))
+	require.NoError(t, err)
+	for _, label := range []string{">east<", ">north<", "depth = 5,"} {
+		require.Contains(t, string(level), label)
+	}
+	b.ok(append(space, "--grid", "east=6100003,north=0:10:1,depth=0:25:1", "--plot", "@section.svg")...)
+	section, err := os.ReadFile(b.path("section.svg"))
+	require.NoError(t, err)
+	for _, label := range []string{">north<", ">depth<", "east = 6100003,"} {
+		require.Contains(t, string(section), label)
+	}
+	require.Greater(t, strings.Count(string(level), "<path"), strings.Count(string(section), "<path"), "ten rows lie in the level")
+	b.ok("regress", "--csv", "@holes.csv", "--x", "east,north,day", "--y", "grade", "--units", "different", "--out", "@o.csv",
+		"--grid", "east=6100000:6100010:1,north=0:10:1,day=2024-03-02:2024-03-02:1d", "--plot", "@day.svg")
+	day, err := os.ReadFile(b.path("day.svg"))
+	require.NoError(t, err)
+	require.Contains(t, string(day), "day = 2024-03-02,")
+	for _, grid := range []string{"east=6100000:6100002:1,north=0:2:1,depth=0:5:5", "east=6100001,north=0:2:1,depth=5"} {
+		b.fails(1, "3 inputs; a curve needs one, a map two, or targets that vary in two alone",
+			append(space, "--grid", grid, "--plot", "@o.png")...)
+	}
 }

@@ -77,7 +77,7 @@ func (a *app) predictItem(ctx context.Context, f *predictFlags, model cnp.Model[
 		if err != nil {
 			return nil, err
 		}
-		if err := shards.Create(out, func(w io.Writer) error { return tables.Write(w, out, p.Table, p.X) }); err != nil {
+		if err := shards.Create(out, func(w io.Writer) error { return tables.Write(w, out, p.Table, p.X, p.Beside()...) }); err != nil {
 			return nil, err
 		}
 		return recorded(p.predictResult, r, out), nil

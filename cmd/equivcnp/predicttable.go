@@ -62,7 +62,7 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := outs.Write("out", func(w io.Writer) error { return tables.Write(w, f.out, p.Table, p.X) }); err != nil {
+	if err := outs.Write("out", func(w io.Writer) error { return tables.Write(w, f.out, p.Table, p.X, p.Beside()...) }); err != nil {
 		return err
 	}
 	if err := r.drawn(outs.Draw("plot", func(w io.Writer) error { return plot.TableMaps(w, p.TasksPrediction) })); err != nil {

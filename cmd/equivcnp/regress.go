@@ -154,7 +154,8 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := outs.Write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(t.Dx)) }); err != nil {
+	write := func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(t.Dx), t.Beside()...) }
+	if err := outs.Write("out", write); err != nil {
 		return err
 	}
 	if f.plot != "" {
@@ -170,7 +171,6 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	if err := outs.CommitUnlessDone(ctx); err != nil {
 		return err
 	}
-
 	r.Notes = append(r.Notes, t.Extra()...)
 	r.Line("model", "%s", f.model.describe(cfg))
 	r.Line("context", "%s", words.Plural(b.Nc, "point"))

@@ -198,6 +198,10 @@ func Widths(o *tabletask.Columns, t *table.Table, sphere bool) (dx, dy int, err 
 		dx = 1
 	}
 	if sphere && dx != 2 {
+		if dx > 2 && o.X != nil {
+			return 0, 0, settings.Errorf("{Sphere}: {X} names %d inputs, and the globe has latitude and longitude: {Aux} takes others, "+
+				"such as heights and times, in which values are linear", dx)
+		}
 		return 0, 0, settings.Errorf("{Sphere}: the inputs are latitude and longitude in degrees: name them with {X}, " +
 			"or call the columns lat and lon")
 	}

@@ -288,14 +288,15 @@ func nats(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
-// Table returns the rows with their coordinates, the column of groups if there is one, the fold from 1 and, for every output, the value,
-// mean, standard deviation and quantiles that the other folds predict. Columns are called as in Interpolation.Table.
+// Table returns the rows with their coordinates and auxiliary inputs, the column of groups if there is one, the fold from 1 and, for every
+// output, the value, mean, standard deviation and quantiles that the other folds predict. Columns are called as in Interpolation.Table.
 func (v *Validation) Table(c *tabletask.Columns) *table.Table {
 	in := v.in
 	names, outputs := in.Chosen(c)
-	columns := slices.Clone(in.Observed.Columns.X)
+	columns, aux := slices.Clone(in.Observed.Columns.X), in.Observed.Columns.Aux
+	columns, names = append(columns, aux...), slices.Concat(names, tabletask.Labels(in.Points, aux, "aux", len(aux)))
 	if v.column >= 0 && !slices.Contains(columns, v.column) {
-		columns, names = append(columns, v.column), append(slices.Clone(names), v.Column)
+		columns, names = append(columns, v.column), append(names, v.Column)
 	}
 	places := in.Points.Only(columns, names).Rearranged(v.rows)
 	var added []table.Column

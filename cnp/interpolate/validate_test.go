@@ -83,8 +83,8 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	table := v.Table(&columns)
-	require.Equal(t, []string{"east", "north", "site", "fold", "a", "b", "a_mean", "b_mean", "a_std", "b_std", "a_q0.05", "b_q0.05",
-		"a_q0.9", "b_q0.9"}, table.Header)
+	require.Equal(t, []string{"east", "north", "height", "kind=k0", "kind=k1", "site", "fold", "a", "b", "a_mean", "b_mean",
+		"a_std", "b_std", "a_q0.05", "b_q0.05", "a_q0.9", "b_q0.9"}, table.Header)
 	for c, y := range [][]float64{a, b} {
 		opt := krige.Options{Dim: 5, Drift: 3, Values: []krige.Values{krige.Logarithmic, krige.Positive}[c]}
 		var density, square, absolute, bias, within, constant float64
@@ -108,13 +108,13 @@ func TestValidate(t *testing.T) {
 			require.NoError(t, err)
 			lo, hi := p.Quantile(0.025), p.Quantile(0.975)
 			for r, i := range rows {
-				require.Equal(t, group, table.Cell(i, 2))
-				require.Equal(t, float64(k+1), table.Values[i*table.Cols+3])
-				require.Equal(t, p.Mean[r], table.Values[i*table.Cols+6+c], "row %d", i)
-				require.Equal(t, p.Std[r], table.Values[i*table.Cols+8+c])
-				require.Equal(t, p.Quantile(0.9)[r], table.Values[i*table.Cols+12+c])
+				require.Equal(t, group, table.Cell(i, 5))
+				require.Equal(t, float64(k+1), table.Values[i*table.Cols+6])
+				require.Equal(t, p.Mean[r], table.Values[i*table.Cols+9+c], "row %d", i)
+				require.Equal(t, p.Std[r], table.Values[i*table.Cols+11+c])
+				require.Equal(t, p.Quantile(0.9)[r], table.Values[i*table.Cols+15+c])
 				if truth[r] != truth[r] {
-					require.True(t, math.IsNaN(table.Values[i*table.Cols+4+c]))
+					require.True(t, math.IsNaN(table.Values[i*table.Cols+7+c]))
 					continue
 				}
 				e := p.Mean[r] - truth[r]

@@ -229,6 +229,9 @@ func (o *Options) work() (string, error) {
 	all := append([]any{}, o.Settings...)
 	all = append(all, o.Standardise, o.Quantiles, o.Outputs, c.X, c.Y, c.Task, c.Decimal, c.Dates, filepath.Ext(o.Out), c.Aux,
 		c.StaticFields)
+	if len(c.Aux) > 0 {
+		all = append(all, "auxiliary inputs are written")
+	}
 	context, sheet := tables.SheetOf(o.CSV)
 	static, fields := tables.SheetOf(c.Static)
 	if len(c.Missing) > 0 {

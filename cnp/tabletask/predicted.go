@@ -117,10 +117,23 @@ func (t *Task) Table(c *Columns, r *predict.Result, outputs []string) (*table.Ta
 	return Predicted(t.Places(x), r, outputs, t.Dy, values)
 }
 
-// Places returns the table of the targets' coordinates, in columns of these names. Those that have no unit of their own have that of the
-// points.
+// Beside are the columns of Places that have auxiliary inputs.
+func (t *Task) Beside() []int {
+	columns := make([]int, len(t.Asked.Columns.Aux))
+	for k := range columns {
+		columns[k] = t.Dx + k
+	}
+	return columns
+}
+
+// Places returns the table of the targets' coordinates, in columns of these names, and behind them their auxiliary inputs, which tell rows
+// at one place apart. Those coordinates that have no unit of their own have that of the points.
 func (t *Task) Places(names []string) *table.Table {
-	out := t.Targets.Only(t.Asked.Columns.X, names)
+	columns := t.Asked.Columns.X
+	if aux := t.Asked.Columns.Aux; len(aux) > 0 {
+		columns, names = slices.Concat(columns, aux), slices.Concat(names, Labels(t.Targets, aux, "aux", len(aux)))
+	}
+	out := t.Targets.Only(columns, names)
 	for k, c := range t.Observed.Columns.X {
 		out.InheritUnit(k, t.Points, c)
 	}

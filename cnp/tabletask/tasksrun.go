@@ -56,6 +56,14 @@ type TasksPrediction struct {
 	Time  time.Duration
 }
 
+// Beside are the columns of Table with the auxiliary inputs.
+func (p *TasksPrediction) Beside() (columns []int) {
+	for c := slices.Max(p.X) + 1; c < p.First; c++ {
+		columns = append(columns, c)
+	}
+	return columns
+}
+
 // tasksRun is a table on its way to its predictions.
 type tasksRun struct {
 	*Tasks

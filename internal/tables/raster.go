@@ -37,8 +37,8 @@ func (s side) at(v float64) int {
 }
 
 // writeRaster writes the columns of numbers behind the coordinates x as the bands of a GeoTIFF, whose cells have the rows as their
-// centres. Cells without a row have no value.
-func writeRaster(w io.Writer, path string, t *tabular.Table, x []int) error {
+// centres. Cells without a row have no value, and the columns aux are left out.
+func writeRaster(w io.Writer, path string, t *tabular.Table, x, aux []int) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %w: a raster needs rows that are the cells of one map, and %s: write %s", path, tabular.ErrColumns,
 			fmt.Sprintf(format, args...), Endings)
@@ -92,7 +92,7 @@ func writeRaster(w io.Writer, path string, t *tabular.Table, x []int) error {
 	}
 	var bands []int
 	for c := range t.Cols {
-		if c < slices.Min(x) || slices.Contains(x, c) || hasText(t, c) {
+		if c < slices.Min(x) || slices.Contains(x, c) || slices.Contains(aux, c) || hasText(t, c) {
 			continue
 		}
 		name, _ := column(t, c)

@@ -369,8 +369,9 @@ func gridOf(f *netcdf.File, wanted []string) (asked []*netcdf.Var, over []int, a
 	return asked, over, all
 }
 
-// Write writes a table as the file's name says: x are the columns of its coordinates.
-func Write(w io.Writer, path string, t *tabular.Table, x []int) error {
+// Write writes a table as the file's name says: x are the columns of its coordinates, aux those of other inputs, which are no bands of
+// a raster.
+func Write(w io.Writer, path string, t *tabular.Table, x []int, aux ...int) error {
 	if err := t.Check(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -389,7 +390,7 @@ func Write(w io.Writer, path string, t *tabular.Table, x []int) error {
 	case ".nc":
 		return writeNetCDF(w, t, x)
 	case ".tif", ".tiff":
-		return writeRaster(w, path, t, x)
+		return writeRaster(w, path, t, x, aux)
 	}
 	return tabular.Write(w, t, ',')
 }

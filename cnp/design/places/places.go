@@ -205,7 +205,8 @@ func (d *Choosing) Picked() (x []float64) {
 	return x
 }
 
-// Table returns the chosen candidates in order, with their rows, from 1, their gains, and how much all up to them gain.
+// Table returns the chosen candidates in order, with their auxiliary inputs, their rows, from 1, their gains, and how much all up to them
+// gain.
 func (d *Choosing) Table() *table.Table {
 	x, _ := d.Task.Chosen(&d.Columns)
 	var order, rows, gain, total []float64
@@ -219,7 +220,9 @@ func (d *Choosing) Table() *table.Table {
 	for i, c := range d.Chosen {
 		picked[i] = c.Candidate
 	}
-	out := d.Sites.Only(d.Places.Columns.X, slices.Clone(x)).Rearranged(picked)
+	aux := d.Places.Columns.Aux
+	x = slices.Concat(x, tabletask.Labels(d.Sites, aux, "aux", len(aux)))
+	out := d.Sites.Only(slices.Concat(d.Places.Columns.X, aux), slices.Clone(x)).Rearranged(picked)
 	out.Header = x
 	for k, c := range d.Observed.Columns.X {
 		out.InheritUnit(k, d.Points, c)
