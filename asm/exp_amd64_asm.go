@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
@@ -49,7 +48,7 @@ func expReduceF32(b *x86.Block, x x86.Value) (p, k, z x86.Value) {
 func expF32(b *x86.Block, x x86.Value) x86.Value {
 	x = clampF32(b, x, -104, 89)
 	if b.Level == x86.AVX512 {
-		return expBy16thsF32(b, x)
+		return expBy16ths(b, x)
 	}
 	p, _, z := expReduceF32(b, x)
 	y := b.Add(p, b.Const("one", 1))
@@ -60,28 +59,6 @@ func expF32(b *x86.Block, x x86.Value) x86.Value {
 	one := b.Const("one", 1)
 	y = b.Mul(y, b.AddI(b.Shl(h, 23), one))
 	return b.Mul(y, b.AddI(b.Shl(b.SubI(k, h), 23), one))
-}
-
-// expBy16thsF32 is exp(x) for -104 ≤ x ≤ 89, by a table of the 16 numbers that a vector of AVX-512 holds: two multiply-adds fewer than
-// with integers k.
-//
-//	k = round(16·x·log2e)/16,  r = x - k·ln2, |r| ≤ ln2/32
-//	exp(x) = (v + v·r·(1 + r·(c2 + c3·r)))·2^floor(k),  v = 2^(k - floor(k)) from the table
-//
-// The relative error of the sum in parentheses is 1.6e-9. v is 1 exactly where x is small, and so is exp(0).
-func expBy16thsF32(b *x86.Block, x x86.Value) x86.Value {
-	round, one := b.Const("roundTo16ths", roundF32/16), b.Const("one", 1)
-	z := b.FMA(x, b.Const("log2e", log2e), round)
-	k := b.Sub(z, round)
-	r := b.FNMA(k, b.Const("ln2Hi", ln2HiF32), x)
-	r = b.FNMA(k, b.Const("ln2Lo", ln2LoF32), r)
-	table := make([]float64, 16)
-	for j := range table {
-		table[j] = math.Exp2(float64(j) / 16)
-	}
-	v := b.Lookup(z, b.Table("exp2By16ths", table))
-	p := b.Horner(r, one, b.Const("exp16thsC2", 0x1.00021ep-1), b.Const("exp16thsC3", 0x1.55559ap-3))
-	return b.Scale(b.FMA(b.Mul(v, r), p, v), k)
 }
 
 // expNearMax bounds what expNearF32 is for: up to it neither 2^k nor the result is subnormal or infinite.
