@@ -78,7 +78,11 @@ func (s *Server) rescan() error {
 	}
 	failed := func(name, path, why string) { // said once, however often it is tried
 		if failures[name] = why; before[name] != why {
-			s.log.Error("model file not served; what was served under its name goes on", "model", name, "path", path, "error", why)
+			message := "model file not served"
+			if _, err := s.find(name, ""); err == nil {
+				message += "; what was served under its name goes on"
+			}
+			s.log.Error(message, "model", name, "path", path, "error", why)
 		}
 	}
 	for name, why := range now.broken {

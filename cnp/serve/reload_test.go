@@ -43,7 +43,7 @@ func TestFolderLinks(t *testing.T) {
 		require.NoError(t, s.Rescan())
 	}
 	require.Equal(t, 200, do(s, "GET", "/v2/models/a", nil, nil).Code)
-	require.Equal(t, 1, strings.Count(log.String(), "model file not served"), "%s", &log)
+	require.Equal(t, 1, strings.Count(log.String(), `"model file not served"`), "%s", &log)
 	index := do(s, "POST", "/v2/repository/index", nil, []byte(`{"ready": false}`)).Body.String()
 	require.Contains(t, index, `"name":"b","state":"UNAVAILABLE","reason":"`)
 	require.NotContains(t, do(s, "POST", "/v2/repository/index", nil, []byte(`{"ready": true}`)).Body.String(), `"b"`)
@@ -59,6 +59,7 @@ func TestFolderLinks(t *testing.T) {
 	require.NoError(t, os.Symlink(loop, loop))
 	require.NoError(t, s.Rescan())
 	require.Equal(t, 200, do(s, "GET", "/v2/models/b", nil, nil).Code)
+	require.Equal(t, 1, strings.Count(log.String(), "not served; what was served under its name goes on"), "%s", &log)
 }
 
 // TestFolderMode: a file that could not be read is tried again when its mode changes, though neither its size nor its time does.
