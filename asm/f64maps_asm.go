@@ -108,8 +108,8 @@ func (m f64map) writeNEON(file *neon.File, pool *neon.Pool) {
 
 // expMinusAbs is exp(-|x|), 0 beyond 746.
 func expMinusAbs(b *x86.Block, x x86.Value) x86.Value {
-	p, k, _ := expReduce(b, b.Max(b.Const("expMin", -746), b.Or(x, signBit(b))))
-	return scale2(b, b.Add(p, one(b)), k)
+	y, k := expUnscaled(b, b.Max(b.Const("expMin", -746), b.Or(x, signBit(b))))
+	return scale2(b, y, k)
 }
 
 // sigmoidF64 is, with e = exp(-|x|), 1/(1 + e) or e/(1 + e), so that nothing overflows or cancels.
@@ -118,13 +118,12 @@ func sigmoidF64(b *x86.Block, x x86.Value) x86.Value {
 	return b.Div(b.Select(b.Cmp(x86.LT, x, zero(b)), e, one(b)), b.Add(e, one(b)))
 }
 
-// swishF64 is, with exp(-|x|) = (1 + p)·2^k, x/(1 + exp(-|x|)) or x·(1 + p)·2^k/(1 + exp(-|x|)): exp(-|x|) may be
-// subnormal where its product with x is not.
+// swishF64 is, with exp(-|x|) = y·2^k, x/(1 + exp(-|x|)) or x·y·2^k/(1 + exp(-|x|)): exp(-|x|) may be subnormal where its product with x
+// is not.
 func swishF64(b *x86.Block, x x86.Value) x86.Value {
 	least := b.Const("swishMin", -800) // there the result is -0
 	x = b.Max(least, x)
-	p, k, _ := expReduce(b, b.Max(least, b.Or(x, signBit(b))))
-	y := b.Add(p, one(b))
+	y, k := expUnscaled(b, b.Max(least, b.Or(x, signBit(b))))
 	numerator := b.Select(b.Cmp(x86.LT, x, zero(b)), scale2(b, b.Mul(x, y), k), x)
 	return b.Div(numerator, b.Add(scale2(b, y, k), one(b)))
 }

@@ -145,11 +145,17 @@ func expSplitBy(b *x86.Block, x, round x86.Value) (r, q, k, z x86.Value) {
 // expF64 is exp(x), as expF32.
 func expF64(b *x86.Block, x x86.Value) x86.Value {
 	x = b.Max(b.Const("expMin", -746), b.Min(b.Const("expMax", 710), x))
+	y, k := expUnscaled(b, x)
+	return scale2(b, y, k)
+}
+
+// expUnscaled returns y and k with exp(x) = scale2(y, k).
+func expUnscaled(b *x86.Block, x x86.Value) (y, k x86.Value) {
 	if b.Level == x86.AVX512 {
-		return expBy16ths(b, x)
+		return exp16ths(b, x)
 	}
 	p, k, _ := expReduce(b, x)
-	return scale2(b, b.Add(p, one(b)), k)
+	return b.Add(p, one(b)), k
 }
 
 // expBelow is exp(x) of either type for x ≤ 0 or NaN, with the bits of expF32 and expF64. At AVX2 2^k is too small for the exponent of a
@@ -193,19 +199,24 @@ func exp(b *x86.Block, x x86.Value) x86.Value {
 	return b.FMA(p, s, s)
 }
 
-// expBy16ths is exp(x) of either type, for -104 ≤ x ≤ 89 or -746 ≤ x ≤ 710, by a table of sixteen numbers: one vector of AVX-512, or two.
+// expBy16ths is exp(x) of either type, for -104 ≤ x ≤ 89 or -746 ≤ x ≤ 710.
+func expBy16ths(b *x86.Block, x x86.Value) x86.Value {
+	return b.Scale(exp16ths(b, x))
+}
+
+// exp16ths returns y and k with exp(x) = y·2^floor(k), as Scale computes it, by a table of sixteen numbers: one vector of AVX-512, or two.
 // What is left of x is so small that 3 (float64: 4) multiply-adds fewer do than with whole k.
 //
 //	k = round(16·x·log2e)/16,  r = x - k·ln2, |r| ≤ ln2/32
-//	exp(x) = (v + v·r·P(r))·2^floor(k),  v = 2^(k - floor(k)) from the table
+//	y = v + v·r·P(r),  v = 2^(k - floor(k)) from the table
 //
 // P(r) = (exp(r) - 1)/r = 1 + c2·r + ..; the relative error of the sum in parentheses is 1.6e-9, in float64 2.2e-20. v is 1 exactly where x
 // is small, and so is exp(0).
-func expBy16ths(b *x86.Block, x x86.Value) x86.Value {
+func exp16ths(b *x86.Block, x x86.Value) (y, k x86.Value) {
 	round := byElem(b, b.Const("roundTo16ths", roundF32/16), b.Const("roundTo16ths", roundF64/16))
 	log, ln2Hi, ln2Lo := byElem(b, log2e, 0x1.71547652b82fep+0), byElem(b, ln2HiF32, ln2HiF64), byElem(b, ln2LoF32, ln2LoF64)
 	z := b.FMA(x, b.Const("log2e", log), round)
-	k := b.Sub(z, round)
+	k = b.Sub(z, round)
 	r := b.FNMA(k, b.Const("ln2Hi", ln2Hi), x)
 	r = b.FNMA(k, b.Const("ln2Lo", ln2Lo), r)
 	v := powersOf2(16)
@@ -216,8 +227,8 @@ func expBy16ths(b *x86.Block, x x86.Value) x86.Value {
 	} else {
 		table, p = []x86.Value{b.Table("exp2By16thsTo8", v[:8]), b.Table("exp2By16thsFrom8", v[8:])}, exp16thsF64
 	}
-	y := b.Lookup(z, table...)
-	return b.Scale(b.FMA(b.Mul(y, r), b.Horner(r, append([]x86.Value{one(b)}, polynomial(b, "exp16ths", p)...)...), y), k)
+	y = b.Lookup(z, table...)
+	return b.FMA(b.Mul(y, r), b.Horner(r, append([]x86.Value{one(b)}, polynomial(b, "exp16ths", p)...)...), y), k
 }
 
 // powersOf2 returns 2^(j/n), j < n, for a power of two n, rounded once: the roots of math.Exp2 may be off by a unit.

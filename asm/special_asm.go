@@ -185,13 +185,12 @@ func erfF32(b *x86.Block, x x86.Value) x86.Value {
 }
 
 // geluF64 is -a·Q(a) for x = -a below 0, and x·(1 - Q(x)) elsewhere. Q(a) may be subnormal where its product with a is not, so that
-// exp(-a²/2) = (1 + p)·2^k is scaled last. |x| beyond 40 counts as that in Q.
+// exp(-a²/2) = e·2^k is scaled last. |x| beyond 40 counts as that in Q.
 func geluF64(b *x86.Block, x x86.Value) x86.Value {
 	a := b.Min(b.Const("forty", 40), abs(b, x))
 	m := b.Mul(a, half(b))
 	h := b.Mul(m, a)
-	p, k, _ := expReduce(b, neg(b, h))
-	e := b.Add(p, one(b))
+	e, k := expUnscaled(b, neg(b, h))
 	q := b.Mul(b.FNMA(b.FMS(m, a, h), e, e), normalTail(b, a, "tail", tailGF64))
 	below := b.Cmp(x86.LT, x, zero(b))
 	q = scale2(b, b.Select(below, b.Mul(q, neg(b, a)), q), k)
