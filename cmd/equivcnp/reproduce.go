@@ -119,7 +119,7 @@ func (a *app) reproduce(ctx context.Context, part *reproduce.Part, c reproduce.C
 		return err // before the work
 	}
 	start := time.Now()
-	report, remove := a.bar(part.Name)
+	report, remove := cli.Tasks(a.stderr, part.Name, a.quiet, !a.json)
 	c.Progress = report
 	made, err := part.Run(ctx, c)
 	remove()

@@ -52,7 +52,13 @@ func File(d *weights.Description) (text [][2]string, notes []string) {
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(d.Metadata)) {
-		if !strings.HasPrefix(k, "equivcnp.") { // those are what is shown above
+		switch {
+		case strings.HasPrefix(k, "equivcnp."): // shown above
+		case k == pretrained.KeyCommand:
+			for i, line := range commands(d.Path, d.Metadata[k]) {
+				r.add([...]string{k, ""}[min(i, 1)], "%s", line)
+			}
+		default:
 			r.add(strings.ReplaceAll(oneLine(k), "_", " "), "%s", oneLine(d.Metadata[k]))
 		}
 	}
@@ -83,6 +89,11 @@ func oneLine(s string) string {
 	if r := []rune(s); len(r) > most {
 		s = string(r[:most]) + "…"
 	}
+	return printable(s)
+}
+
+// printable quotes a text that would not print as it is.
+func printable(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(s)
 	}

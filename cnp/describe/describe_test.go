@@ -2,6 +2,7 @@ package describe_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,4 +38,27 @@ func TestFile(t *testing.T) {
 	require.NoError(t, describe.Tensors(&b, d))
 	require.Contains(t, b.String(), "[2, 3]")
 	require.Contains(t, b.String(), "0.25")
+}
+
+// TestCommand: the commands that made a model are shown whole, one a line, as a shell runs them; what a file of unknown origin says is
+// bounded.
+func TestCommand(t *testing.T) {
+	command := func(path, text string) (lines []string) {
+		d := &weights.Description{Path: path, Metadata: map[string]string{"command": text}}
+		shown, _ := describe.File(d)
+		for i, line := range shown {
+			if line[0] == "command" || len(lines) > 0 && line[0] == "" {
+				require.Equal(t, len(lines) > 0, shown[i][0] == "")
+				lines = append(lines, line[1])
+			}
+		}
+		return lines
+	}
+	long := "equivcnp train image --digits" + strings.Repeat(" --seed 1", 60)
+	require.Equal(t, []string{"# after another", long + " --out a.safetensors  # stopped after 7 steps", "equivcnp calibrate --out b"},
+		command("m.safetensors", "after another: "+long+" --out a.safetensors (stopped after 7) && equivcnp calibrate --out b"))
+	require.Equal(t, []string{"equivcnp train image --out digits-T2.safetensors"}, command("digits-T2", "equivcnp train image"))
+	require.Equal(t, []string{"equivcnp train image"}, command("./digits-T2", "equivcnp train image"))
+	require.Equal(t, []string{`"a\x1b"`, "b"}, command("m", "a\x1b && b"))
+	require.Len(t, command("m", strings.Repeat("a && ", 1e6)), 1)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -56,17 +57,55 @@ func stepLines(w io.Writer, steps int, now func() time.Time) func(step int, text
 		at := now()
 		gap := firstLine
 		if !news {
-			gap = min(max(gap, at.Sub(begun)/20), longLine)
+			gap = usualGap(at.Sub(begun))
 		}
 		if at.Sub(last) < gap {
 			return
 		}
 		last = at
-		left := ""
-		if done := step - before; step < steps && done > 0 {
-			left = fmt.Sprintf(", %v left", roughly(time.Duration(float64(at.Sub(begun))/float64(done)*float64(steps-step))))
+		fmt.Fprintf(w, "step %d of %d%s: %s\n", step, steps, timeLeft(at.Sub(begun), step-before, steps-step), text)
+	}
+}
+
+// usualGap is the time between two lines of a run that has taken so long.
+func usualGap(run time.Duration) time.Duration { return min(max(firstLine, run/20), longLine) }
+
+// timeLeft says how long the rest takes at the speed so far, nothing where that is not known.
+func timeLeft(run time.Duration, done, rest int) string {
+	if done <= 0 || rest <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %v left", roughly(time.Duration(float64(run)/float64(done)*float64(rest))))
+}
+
+// Tasks is Bar where bars are drawn. Elsewhere it writes lines, unless lines is false, as a batch system has them: after ten seconds, and
+// every so often. What the first report says was done is what an earlier run did.
+func Tasks(w io.Writer, what string, quiet, lines bool) (report func(done, total int), remove func()) {
+	switch {
+	case Bars(w, quiet):
+		return Bar(w, what)
+	case quiet || !lines:
+		return nil, func() {}
+	}
+	return taskLines(w, what, time.Now), func() {}
+}
+
+// taskLines returns what writes lines about tasks to w, with the time that is left. Several goroutines may call it.
+func taskLines(w io.Writer, what string, now func() time.Time) func(done, total int) {
+	var mu sync.Mutex
+	last, begun, before := now(), time.Time{}, -1
+	return func(done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		at := now()
+		if before < 0 {
+			begun, before = at, done
 		}
-		fmt.Fprintf(w, "step %d of %d%s: %s\n", step, steps, left, text)
+		if at.Sub(last) < usualGap(at.Sub(begun)) || done >= total {
+			return
+		}
+		last = at
+		fmt.Fprintf(w, "task %d of %d%s: %s\n", done, total, timeLeft(at.Sub(begun), done-before, total-done), what)
 	}
 }
 

@@ -36,3 +36,27 @@ func TestStepLines(t *testing.T) {
 	report, _ = Steps(io.Discard, 10, false, true)
 	report(1, "loss", true)
 }
+
+// TestTaskLines: a measurement that no terminal watches says every so often how far it is and how long it will take.
+func TestTaskLines(t *testing.T) {
+	var out bytes.Buffer
+	clock := time.Unix(0, 0)
+	report := taskLines(&out, "table2", func() time.Time { return clock })
+	for done := 600; done <= 1000; done += 8 { // 600 by an earlier run; a task takes half a second
+		report(done, 1000)
+		clock = clock.Add(4 * time.Second)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	require.Equal(t, "task 624 of 1000, 3 min left: table2", lines[0])
+	require.Regexp(t, "^task 9[0-9]+ of 1000, [0-9]+ s left: table2$", lines[len(lines)-1])
+	require.Less(t, len(lines), 20)
+
+	out.Reset()
+	report, _ = Tasks(&out, "table2", true, true)
+	require.Nil(t, report, "quiet")
+	report, _ = Tasks(&out, "table2", false, false)
+	require.Nil(t, report, "JSON")
+	report, _ = Tasks(&out, "table2", false, true)
+	report(1, 2)
+	require.Empty(t, out.String(), "nothing in the first ten seconds")
+}
