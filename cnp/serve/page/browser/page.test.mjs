@@ -620,6 +620,15 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
         assert.deepEqual(await page.$$eval('#map-notes li', list => list.map(e => e.textContent)), want.notes, name)
         await page.waitForFunction(points => {
           try { return JSON.stringify(JSON.parse(atob(location.hash.slice(1).replaceAll('-', '+').replaceAll('_', '/'))).map.points) === points } catch { return false }
+      // Digits that matter beside the deviation are shown, however large the values.
+      s = await pasted('day,pressure\n' + Array.from({ length: 40 }, (_, i) => `${i},${101325 + 20 * Math.sin(i / 3)}`).join('\n'))
+      const [, shown, , lo, hi] = (await page.textContent('#series-list')).split('\n')[1].split(',').map(Number)
+      assert.ok(Math.abs(shown - s.mean) < .5 * s.std && lo < shown && shown < hi, `${shown} from ${lo} to ${hi}, where the model says ${s.mean} ± ${s.std}`)
+      assert.ok((await page.textContent('#series-status')).includes(`: ${shown} ± `))
+      await page.fill('#series-steps', '500')
+      await page.press('#series-steps', 'Tab')
+      assert.equal(await page.inputValue('#series-steps'), '200')
+      await page.fill('#series-steps', '3')
         }, JSON.stringify(want.points), { timeout: patience })
       }
       await page.setInputFiles('#map-file', { name: 'large.csv', mimeType: 'text/csv', buffer: Buffer.alloc(20e6, '1,2,3\n') })

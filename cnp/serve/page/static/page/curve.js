@@ -1,5 +1,5 @@
 // The view of curves: points that one moves, what a model predicts of them, and what the process that it was trained on says.
-import { holdTouches, Plot, tapReach } from './draw.js'
+import { corrects, holdTouches, Plot, tapReach } from './draw.js'
 import { engine, latest } from './engine.js'
 import { fit } from './link.js'
 import { isUniversal } from './map.js'
@@ -40,6 +40,7 @@ export class Curve {
         this.update(e.timeStamp)
       })
     }
+    corrects(element('curve-samples'), () => this.state.samples)
     element('curve-clear').onclick = e => { this.state.points = []; this.#selected = -1; this.update(e.timeStamp) }
     element('curve-seed').onclick = e => { this.state.seed++; this.update(e.timeStamp) }
     element('curve-draw').onclick = e => { this.#drawFunction(); this.update(e.timeStamp) }

@@ -1,6 +1,6 @@
 // The view of images: what is observed of a scene, what models of every group make of it, and whether that moves when the scene moves.
 import { drawDigit } from './digits.js'
-import { drawMap, grey, heat, signed, snapping, tapReach } from './draw.js'
+import { corrects, drawMap, grey, heat, signed, snapping, tapReach } from './draw.js'
 import { engine, latest } from './engine.js'
 import { fit, packBits, packGrey, unpackBits, unpackGrey } from './link.js'
 import { between, middle, move, moveMask, observe, rms, soften, still } from './motion.js'
@@ -79,6 +79,7 @@ export class Image {
     on('size', 'input', t => { this.state.size = +t.value; this.#choose() })
     on('rate', 'input', t => { this.state.rate = +t.value; this.#choose() })
     on('image-samples', 'input', t => { this.state.samples = Math.min(Math.max(Math.trunc(t.value), 0), 8) || 0 })
+    corrects(element('image-samples'), () => this.state.samples)
     on('image-redraw', 'click', () => { this.state.draw++ })
     on('again', 'click', () => { this.state.seed++; this.#choose() })
     on('still', 'click', () => Object.assign(this.state, stay))
