@@ -224,7 +224,10 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       await page.keyboard.press('ArrowRight')
       assert.equal(await page.isVisible('#image'), true)
       await context.close()
+      assert.match(await page.textContent('#curve-status'), /Point 1 is at x = 0.5, y = 0.15\./)
     })
+      for (let i = 0; i < 14; i++) await page.keyboard.press('Shift+ArrowUp')
+      assert.match(await page.textContent('#curve-status'), /Point 2 is at x = 0, y = 3.2\./) // no further than one sees
 
     test('observations are turned, and the right groups turn with them', async () => {
       const { page, errors, context } = await open(base)
@@ -450,7 +453,8 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       for (const [x, y, v] of [[2, 2, 5], [8, 2, 7], [5, 8, 9]]) {
         await page.fill('#map-value', String(v))
         await page.mouse.click(...await at(x, y))
-        await page.keyboard.press('Escape')
+        assert.match(await page.textContent('#map-value-of'), /point [123]$/)
+        await page.keyboard.press('Escape') // or the next value would be this point's
       }
       m = await map()
       assert.ok(m.points === 3 && m.lo > 3 && m.hi < 11, JSON.stringify(m))
@@ -467,6 +471,7 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       // A table, and the same one in other units: the map is the same.
       await page.click('#map-paste summary')
       const table = (unit, shift, factor) => 'name;north;east;value\n' + [[0, 0, 1], [1, 0, 3], [0, 1, 2], [1, 1, 2.5], [.5, .3, 2], [.2, .8, 1.5], [.7, .6, 3]]
+        assert.match(await page.textContent('#map-value-of'), /next point/)
         .map(([x, y, v]) => `a;${unit * y + shift};${unit * x + shift};${factor * v}`).join('\n')
       const pasted = async text => {
         await page.fill('#map-table', text)
@@ -482,6 +487,30 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       for (const [text, points] of [['"0","0","1"\n"1","0","3"\n', 2], ['X;Y;Wert\n0;0;1\n', 1], ['lon,lat,2020\n0,0,1\n1,0,2\n', 2], ['0,0,NA\n1,0,3\n', 1]]) {
         assert.equal((await pasted(text)).points, points, text)
         assert.equal(await page.textContent('#map-note'), '', text)
+      // What is chosen and where the map is read off is said in words, and no point leaves the map.
+      const said = () => page.textContent('#map-status')
+      await page.mouse.move(...await at(8, 2))
+      assert.match(await said(), /At x = [78][.\d]*, y = [12][.\d]* the map says \d/)
+      await page.mouse.move(0, 0)
+      assert.match(await said(), /In the middle of the map/)
+      await page.focus('#map-mean')
+      await page.keyboard.press('.')
+      await map()
+      assert.match(await said(), /Point 1 is 5 at x = [12][.\d]*, y = [12][.\d]*\. At x = /)
+      await page.waitForTimeout(400)
+      await page.mouse.move(...await at(2, 2))
+      await page.mouse.down()
+      await page.mouse.move(...await at(-1, 3), { steps: 3 })
+      await page.mouse.up()
+      await map()
+      assert.match(await said(), /Point 1 is 5 at x = 0, /)
+      await page.keyboard.press('ArrowLeft')
+      await map()
+      assert.match(await said(), /Point 1 is 5 at x = 0, /)
+      await page.fill('#map-value', '')
+      await page.press('#map-value', 'Tab')
+      assert.equal(await page.inputValue('#map-value'), '5', 'a value that is taken away is still that of the point')
+
       }
       for (const row of ['1e400,0,1', '0,0,1x']) { // a first row with a wrong number is no header
         await pasted(`${row}\n1,0,3\n0,1,2\n`)
@@ -591,6 +620,15 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       assert.match(await note(), /need two columns, time and value/)
       s = await pasted('date,value\n3/1/2024,1\n4/1/2024,2\n15/1/2024,3\n')
       assert.equal(await note(), '')
+      // Digits that matter beside the deviation are shown, however large the values.
+      s = await pasted('day,pressure\n' + Array.from({ length: 40 }, (_, i) => `${i},${101325 + 20 * Math.sin(i / 3)}`).join('\n'))
+      const [, shown, , lo, hi] = (await page.textContent('#series-list')).split('\n')[1].split(',').map(Number)
+      assert.ok(Math.abs(shown - s.mean) < .5 * s.std && lo < shown && shown < hi, `${shown} from ${lo} to ${hi}, where the model says ${s.mean} ± ${s.std}`)
+      assert.ok((await page.textContent('#series-status')).includes(`: ${shown} ± `))
+      await page.fill('#series-steps', '500')
+      await page.press('#series-steps', 'Tab')
+      assert.equal(await page.inputValue('#series-steps'), '200')
+      await page.fill('#series-steps', '3')
       await page.waitForTimeout(300)
       const other = await open(base, { hash: new URL(page.url()).hash })
       await idle(other.page)
@@ -620,15 +658,6 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
         assert.deepEqual(await page.$$eval('#map-notes li', list => list.map(e => e.textContent)), want.notes, name)
         await page.waitForFunction(points => {
           try { return JSON.stringify(JSON.parse(atob(location.hash.slice(1).replaceAll('-', '+').replaceAll('_', '/'))).map.points) === points } catch { return false }
-      // Digits that matter beside the deviation are shown, however large the values.
-      s = await pasted('day,pressure\n' + Array.from({ length: 40 }, (_, i) => `${i},${101325 + 20 * Math.sin(i / 3)}`).join('\n'))
-      const [, shown, , lo, hi] = (await page.textContent('#series-list')).split('\n')[1].split(',').map(Number)
-      assert.ok(Math.abs(shown - s.mean) < .5 * s.std && lo < shown && shown < hi, `${shown} from ${lo} to ${hi}, where the model says ${s.mean} ± ${s.std}`)
-      assert.ok((await page.textContent('#series-status')).includes(`: ${shown} ± `))
-      await page.fill('#series-steps', '500')
-      await page.press('#series-steps', 'Tab')
-      assert.equal(await page.inputValue('#series-steps'), '200')
-      await page.fill('#series-steps', '3')
         }, JSON.stringify(want.points), { timeout: patience })
       }
       await page.setInputFiles('#map-file', { name: 'large.csv', mimeType: 'text/csv', buffer: Buffer.alloc(20e6, '1,2,3\n') })
@@ -754,6 +783,32 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
         await idle(page)
         const l = await numbers(page, '#latency')
         drawn.push(l.drawn)
+      const header = await page.locator('header').boundingBox()
+      assert.ok(header.height < 740 / 4, `the header takes ${header.height} of 740 pixels`)
+      await page.click('#tab-series')
+      await idle(page)
+      const ticks = await page.evaluate(() => {
+        const said = [], plain = CanvasRenderingContext2D.prototype.fillText
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+          said.push(String(text))
+          plain.call(this, text, ...at)
+        }
+        document.getElementById('series-plot').dispatchEvent(new PointerEvent('pointerleave'))
+        CanvasRenderingContext2D.prototype.fillText = plain
+        return said
+      })
+      assert.ok(ticks.filter(t => /^20\d\d/.test(t)).length >= 2, `the axis of time: ${ticks}`)
+      await page.click('#tab-map')
+      await idle(page)
+      // Points are seen on bright and on dark colours: a point has dark and bright pixels around it.
+      const seen = await page.$eval('#map-mean', canvas => [[1.2, 8.4], [7.8, 7.2], [3.3, 1.8]].map(([x, y]) => {
+        const n = canvas.width, r = Math.round(9 * n / canvas.clientWidth)
+        const { data } = canvas.getContext('2d').getImageData(x / 10 * n - r, (1 - y / 10) * n - r, 2 * r, 2 * r)
+        const light = Array.from({ length: data.length / 4 }, (_, i) => .21 * data[4 * i] + .72 * data[4 * i + 1] + .07 * data[4 * i + 2])
+        return Math.max(...light) - Math.min(...light)
+      }))
+      assert.ok(seen.every(v => v > 120), `between the rings of points: ${seen}`)
+      await page.click('#tab-curve')
         sampled.push(l.sampled)
       }
       await page.mouse.up()
@@ -833,6 +888,15 @@ describe('what only the server has', () => {
   test('a server that is lost is said where the eye is, and found again', async () => {
     await started(['rbf-levels'], {}, async (address, server) => {
       const { page, context } = await open(`http://${address}`)
+    for (const [tab, canvas, said] of [['#tab-series', '#series-plot', /At 202\d-/], ['#tab-map', '#map-mean', /At x = 4.*the map says/]]) {
+      await page.tap(tab)
+      await idle(page)
+      await page.locator(canvas).scrollIntoViewIfNeeded()
+      const b = await page.locator(canvas).boundingBox()
+      await page.touchscreen.tap(b.x + .45 * b.width, b.y + .3 * b.height)
+      await idle(page)
+      assert.match(await page.textContent(canvas === '#map-mean' ? '#map-status' : '#series-status'), said, 'a tap reads off')
+    }
       await settled(page)
       await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
       server.kill('SIGKILL')

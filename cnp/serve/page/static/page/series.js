@@ -56,8 +56,12 @@ export class Series {
       this.#cursor = -1
       this.update()
     } })
-    this.#canvas.addEventListener('pointermove', e => this.#read(e))
-    this.#canvas.addEventListener('pointerleave', () => { this.#cursor = -1; this.#draw() })
+    for (const type of ['pointerdown', 'pointermove']) this.#canvas.addEventListener(type, e => this.#read(e))
+    this.#canvas.addEventListener('pointerleave', e => {
+      if (e.pointerType === 'touch') return // a finger leaves after each tap, and what it read off stays
+      this.#cursor = -1
+      this.#draw()
+    })
     this.#canvas.addEventListener('keydown', e => this.#key(e))
     new ResizeObserver(() => this.#draw()).observe(this.#canvas)
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw())
@@ -277,10 +281,6 @@ function ticks([lo, hi], most) {
 // isDate reports whether a browser has a date for days since the beginning of 1970: a link may say anything.
 const isDate = x => Math.abs(x) < 1e8 - 1e6
 
-// dateTicks are round times in a range of days, about so many, as [time, text].
-function dateTicks([lo, hi], most) {
-  if (!isDate(lo) || !isDate(hi)) return []
-  const days = (hi - lo) / most, out = []
 // two returns ticks of f, about so many but two at least if there are any: with one alone an axis has no scale.
 function two(f, range, most) {
   const least = Math.max(2, Math.floor(most))
@@ -290,6 +290,10 @@ function two(f, range, most) {
   }
 }
 
+// dateTicks are round times in a range of days, about so many, as [time, text].
+function dateTicks([lo, hi], most) {
+  if (!isDate(lo) || !isDate(hi)) return []
+  const days = (hi - lo) / most, out = []
   if (days > 20) {
     const months = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200].find(m => m * 30.4 >= days) ?? 12000, first = new Date(lo * day)
     for (let m = Math.ceil((12 * first.getUTCFullYear() + first.getUTCMonth()) / months) * months; out.length < 100; m += months) {
