@@ -108,6 +108,15 @@ async function globePlace(page, kind, lat, lon, { camera }) {
   return [b.x + (1 + .96 * x) * b.width / 2, b.y + (1 - .96 * y) * b.height / 2]
 }
 
+// drop lets go of a file over an element, and returns whether the page took it: otherwise the browser would leave the page for the file.
+const drop = (page, selector, name, text) => page.evaluate(([selector, name, text]) => {
+  const dataTransfer = new DataTransfer()
+  dataTransfer.items.add(new File([Uint8Array.from(text, c => c.charCodeAt(0))], name))
+  const e = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true })
+  document.querySelector(selector).dispatchEvent(e)
+  return e.defaultPrevented
+}, [selector, name, text])
+
 async function picture(page, name, options = {}) {
   await page.screenshot({ path: join(PAGE_OUT, `${PAGE_BROWSER}-${name}.png`), ...options })
 }
@@ -215,7 +224,10 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       let c = await settled(page)
       assert.deepEqual([c.points, c.selected, c.x], [1, 0, .5])
       assert.ok(Math.abs(c.trueMean - .15) < 1e-3 && Math.abs(c.mean - .15) < .1, `${c.mean}, ${c.trueMean}`)
+      assert.match(await page.textContent('#curve-status'), /Point 1 is at x = 0.5, y = 0.15\./)
       await page.keyboard.press('n')
+      for (let i = 0; i < 14; i++) await page.keyboard.press('Shift+ArrowUp')
+      assert.match(await page.textContent('#curve-status'), /Point 2 is at x = 0, y = 3.2\./) // no further than one sees
       await page.keyboard.press(',')
       await page.keyboard.press('Delete')
       c = await settled(page)
@@ -224,10 +236,7 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       await page.keyboard.press('ArrowRight')
       assert.equal(await page.isVisible('#image'), true)
       await context.close()
-      assert.match(await page.textContent('#curve-status'), /Point 1 is at x = 0.5, y = 0.15\./)
     })
-      for (let i = 0; i < 14; i++) await page.keyboard.press('Shift+ArrowUp')
-      assert.match(await page.textContent('#curve-status'), /Point 2 is at x = 0, y = 3.2\./) // no further than one sees
 
     test('observations are turned, and the right groups turn with them', async () => {
       const { page, errors, context } = await open(base)
@@ -308,7 +317,10 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       assert.ok(brushed > 60 && brushed < 300, `brushed ${brushed}`)
       await page.selectOption('#tool', 'remove')
       await page.mouse.click(o.x + o.width / 2, o.y + o.height / 2)
-      assert.ok(await observed() < brushed)
+      const left = await observed()
+      assert.ok(left < brushed)
+      await page.mouse.click(o.x + .3 * o.width, o.y + o.height / 2, { button: 'right' })
+      assert.equal(await observed(), left, 'the other button paints nothing')
 
       await slide(page, '#rate', 100)
       await page.selectOption('#tool', 'add')
@@ -329,6 +341,12 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       await page.waitForFunction(() => Math.abs(document.getElementById('image-status').dataset.brightness - .5) < .02, null, { timeout: patience })
       const loaded = (await answered(page))['digits-T2-small']
       assert.ok(loaded.sum > 2 * painted.sum, `a picture that is half white: ${loaded.sum}, a stroke: ${painted.sum}`)
+      await page.setInputFiles('#load', []) // as browsers do when a choice is given up
+      await page.waitForTimeout(300)
+      assert.equal(await page.isVisible('#problem'), false)
+      await page.click('#blank')
+      assert.ok(await drop(page, 'header', 'half.png', (await halfWhite(page)).toString('latin1')))
+      await page.waitForFunction(() => Math.abs(document.getElementById('image-status').dataset.brightness - .5) < .02, null, { timeout: patience })
       await page.selectOption('#digit', '8')
       await page.selectOption('#size', '32')
       c = await answered(page)
@@ -452,6 +470,7 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       }
       for (const [x, y, v] of [[2, 2, 5], [8, 2, 7], [5, 8, 9]]) {
         await page.fill('#map-value', String(v))
+        assert.match(await page.textContent('#map-value-of'), /next point/)
         await page.mouse.click(...await at(x, y))
         assert.match(await page.textContent('#map-value-of'), /point [123]$/)
         await page.keyboard.press('Escape') // or the next value would be this point's
@@ -468,25 +487,6 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       await page.keyboard.press('Delete')
       assert.equal((await map()).points, 2)
 
-      // A table, and the same one in other units: the map is the same.
-      await page.click('#map-paste summary')
-      const table = (unit, shift, factor) => 'name;north;east;value\n' + [[0, 0, 1], [1, 0, 3], [0, 1, 2], [1, 1, 2.5], [.5, .3, 2], [.2, .8, 1.5], [.7, .6, 3]]
-        assert.match(await page.textContent('#map-value-of'), /next point/)
-        .map(([x, y, v]) => `a;${unit * y + shift};${unit * x + shift};${factor * v}`).join('\n')
-      const pasted = async text => {
-        await page.fill('#map-table', text)
-        await page.click('#map-take')
-        return map()
-      }
-      const note = () => page.textContent('#map-note')
-      const first = await pasted(table(1, 0, 1)), second = await pasted(table(2048, 4096, 1000))
-      assert.equal(first.points, 7)
-      for (const key of ['mean', 'std', 'lo', 'hi']) assert.ok(Math.abs(second[key] / first[key] / 1000 - 1) < 1e-3, `${key}: ${first[key]}, ${second[key]}`)
-      const commas = await pasted(table(1, 0, 1).replaceAll('.', ',')) // decimal commas between semicolons
-      for (const key of ['points', 'mean', 'std', 'lo', 'hi']) assert.equal(commas[key], first[key], key)
-      for (const [text, points] of [['"0","0","1"\n"1","0","3"\n', 2], ['X;Y;Wert\n0;0;1\n', 1], ['lon,lat,2020\n0,0,1\n1,0,2\n', 2], ['0,0,NA\n1,0,3\n', 1]]) {
-        assert.equal((await pasted(text)).points, points, text)
-        assert.equal(await page.textContent('#map-note'), '', text)
       // What is chosen and where the map is read off is said in words, and no point leaves the map.
       const said = () => page.textContent('#map-status')
       await page.mouse.move(...await at(8, 2))
@@ -511,6 +511,24 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       await page.press('#map-value', 'Tab')
       assert.equal(await page.inputValue('#map-value'), '5', 'a value that is taken away is still that of the point')
 
+      // A table, and the same one in other units: the map is the same.
+      await page.click('#map-paste summary')
+      const table = (unit, shift, factor) => 'name;north;east;value\n' + [[0, 0, 1], [1, 0, 3], [0, 1, 2], [1, 1, 2.5], [.5, .3, 2], [.2, .8, 1.5], [.7, .6, 3]]
+        .map(([x, y, v]) => `a;${unit * y + shift};${unit * x + shift};${factor * v}`).join('\n')
+      const pasted = async text => {
+        await page.fill('#map-table', text)
+        await page.click('#map-take')
+        return map()
+      }
+      const note = () => page.textContent('#map-note')
+      const first = await pasted(table(1, 0, 1)), second = await pasted(table(2048, 4096, 1000))
+      assert.equal(first.points, 7)
+      for (const key of ['mean', 'std', 'lo', 'hi']) assert.ok(Math.abs(second[key] / first[key] / 1000 - 1) < 1e-3, `${key}: ${first[key]}, ${second[key]}`)
+      const commas = await pasted(table(1, 0, 1).replaceAll('.', ',')) // decimal commas between semicolons
+      for (const key of ['points', 'mean', 'std', 'lo', 'hi']) assert.equal(commas[key], first[key], key)
+      for (const [text, points] of [['"0","0","1"\n"1","0","3"\n', 2], ['X;Y;Wert\n0;0;1\n', 1], ['lon,lat,2020\n0,0,1\n1,0,2\n', 2], ['0,0,NA\n1,0,3\n', 1]]) {
+        assert.equal((await pasted(text)).points, points, text)
+        assert.equal(await page.textContent('#map-note'), '', text)
       }
       for (const row of ['1e400,0,1', '0,0,1x']) { // a first row with a wrong number is no header
         await pasted(`${row}\n1,0,3\n0,1,2\n`)
@@ -602,6 +620,15 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       assert.deepEqual([s.points, s.next], [3, 2])
       s = await pasted('7,3\n')
       assert.deepEqual([s.points, s.ahead, await note()], [1, 0, ''])
+      // Digits that matter beside the deviation are shown, however large the values.
+      s = await pasted('day,pressure\n' + Array.from({ length: 40 }, (_, i) => `${i},${101325 + 20 * Math.sin(i / 3)}`).join('\n'))
+      const [, shown, , lo, hi] = (await page.textContent('#series-list')).split('\n')[1].split(',').map(Number)
+      assert.ok(Math.abs(shown - s.mean) < .5 * s.std && lo < shown && shown < hi, `${shown} from ${lo} to ${hi}, where the model says ${s.mean} ± ${s.std}`)
+      assert.ok((await page.textContent('#series-status')).includes(`: ${shown} ± `))
+      await page.fill('#series-steps', '500')
+      await page.press('#series-steps', 'Tab')
+      assert.equal(await page.inputValue('#series-steps'), '200')
+      await page.fill('#series-steps', '3')
       const falling = 'week,cases\n' + [90, 55, 41, 20, 14, 7, 5, 2, 2, 1].map((v, i) => `${i},${v}`).join('\n')
       assert.ok((await pasted(falling)).lo < 0)
       await page.check('#series-positive')
@@ -620,15 +647,6 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       assert.match(await note(), /need two columns, time and value/)
       s = await pasted('date,value\n3/1/2024,1\n4/1/2024,2\n15/1/2024,3\n')
       assert.equal(await note(), '')
-      // Digits that matter beside the deviation are shown, however large the values.
-      s = await pasted('day,pressure\n' + Array.from({ length: 40 }, (_, i) => `${i},${101325 + 20 * Math.sin(i / 3)}`).join('\n'))
-      const [, shown, , lo, hi] = (await page.textContent('#series-list')).split('\n')[1].split(',').map(Number)
-      assert.ok(Math.abs(shown - s.mean) < .5 * s.std && lo < shown && shown < hi, `${shown} from ${lo} to ${hi}, where the model says ${s.mean} ± ${s.std}`)
-      assert.ok((await page.textContent('#series-status')).includes(`: ${shown} ± `))
-      await page.fill('#series-steps', '500')
-      await page.press('#series-steps', 'Tab')
-      assert.equal(await page.inputValue('#series-steps'), '200')
-      await page.fill('#series-steps', '3')
       await page.waitForTimeout(300)
       const other = await open(base, { hash: new URL(page.url()).hash })
       await idle(other.page)
@@ -664,16 +682,14 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       await page.waitForFunction(() => /^large.csv has 20.0 MB/.test(document.getElementById('map-note').textContent), null, { timeout: patience })
 
       // A file that is dropped is taken, and the browser does not leave the page.
-      await page.evaluate(() => {
-        const dataTransfer = new DataTransfer()
-        dataTransfer.items.add(new File(['x,y,value\n1,2,3\n4,5,6\n'], 'dropped.csv'))
-        const e = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true })
-        document.getElementById('map-mean').dispatchEvent(e)
-        if (!e.defaultPrevented) throw new Error('the browser would open the file')
-      })
+      assert.ok(await drop(page, '#map-mean', 'dropped.csv', 'x,y,value\n1,2,3\n4,5,6\n'))
       await page.waitForFunction(() => document.getElementById('map-notes').dataset.name === 'dropped.csv', null, { timeout: patience })
       await idle(page)
       assert.equal((await numbers(page, '#map-status')).points, 2)
+      assert.ok(await drop(page, 'header', 'beside.csv', 'x,y,value\n1,2,3\n4,5,6\n7,8,8\n'), 'beside the view')
+      await page.waitForFunction(() => document.getElementById('map-notes').dataset.name === 'beside.csv', null, { timeout: patience })
+      await page.click('#tab-curve') // which takes no files
+      assert.ok(await drop(page, '#curve-plot', 'curve.csv', '1,2\n'))
       await context.close()
     })
 
@@ -767,22 +783,6 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       assert.deepEqual(errors, [])
       await picture(page, `${kind}-phone`)
       await context.close()
-    })
-
-    test('latency from the input to the drawn answer', async () => {
-      const { page, context } = await open(base)
-      await settled(page)
-      const [x, y] = await place(page, '#curve-plot', .2, .3)
-      await page.mouse.move(x, y)
-      await page.mouse.down()
-      const drawn = [], sampled = []
-      for (let i = 1; i <= 30; i++) {
-        const { trueMean } = await curve(page)
-        await page.mouse.move(x, y - 3 * i)
-        await page.waitForFunction(before => +document.getElementById('curve-status').dataset.trueMean !== before, trueMean, { timeout: patience })
-        await idle(page)
-        const l = await numbers(page, '#latency')
-        drawn.push(l.drawn)
       const header = await page.locator('header').boundingBox()
       assert.ok(header.height < 740 / 4, `the header takes ${header.height} of 740 pixels`)
       await page.click('#tab-series')
@@ -809,6 +809,22 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       }))
       assert.ok(seen.every(v => v > 120), `between the rings of points: ${seen}`)
       await page.click('#tab-curve')
+    })
+
+    test('latency from the input to the drawn answer', async () => {
+      const { page, context } = await open(base)
+      await settled(page)
+      const [x, y] = await place(page, '#curve-plot', .2, .3)
+      await page.mouse.move(x, y)
+      await page.mouse.down()
+      const drawn = [], sampled = []
+      for (let i = 1; i <= 30; i++) {
+        const { trueMean } = await curve(page)
+        await page.mouse.move(x, y - 3 * i)
+        await page.waitForFunction(before => +document.getElementById('curve-status').dataset.trueMean !== before, trueMean, { timeout: patience })
+        await idle(page)
+        const l = await numbers(page, '#latency')
+        drawn.push(l.drawn)
         sampled.push(l.sampled)
       }
       await page.mouse.up()
@@ -872,6 +888,15 @@ describe('what only the server has', () => {
     await page.locator('#cards .card').last().scrollIntoViewIfNeeded()
     const slider = await page.locator('#angle').boundingBox()
     assert.ok(slider.y >= 0 && slider.y < 740, `the slider is at ${slider.y}`)
+    for (const [tab, canvas, said] of [['#tab-series', '#series-plot', /At 202\d-/], ['#tab-map', '#map-mean', /At x = 4.*the map says/]]) {
+      await page.tap(tab)
+      await idle(page)
+      await page.locator(canvas).scrollIntoViewIfNeeded()
+      const b = await page.locator(canvas).boundingBox()
+      await page.touchscreen.tap(b.x + .45 * b.width, b.y + .3 * b.height)
+      await idle(page)
+      assert.match(await page.textContent(canvas === '#map-mean' ? '#map-status' : '#series-status'), said, 'a tap reads off')
+    }
     for (const tab of ['#tab-curve', '#tab-image', '#tab-globe', '#tab-field', '#tab-map']) { // no text is wider than what it stands in
       await page.tap(tab)
       await idle(page)
@@ -888,15 +913,6 @@ describe('what only the server has', () => {
   test('a server that is lost is said where the eye is, and found again', async () => {
     await started(['rbf-levels'], {}, async (address, server) => {
       const { page, context } = await open(`http://${address}`)
-    for (const [tab, canvas, said] of [['#tab-series', '#series-plot', /At 202\d-/], ['#tab-map', '#map-mean', /At x = 4.*the map says/]]) {
-      await page.tap(tab)
-      await idle(page)
-      await page.locator(canvas).scrollIntoViewIfNeeded()
-      const b = await page.locator(canvas).boundingBox()
-      await page.touchscreen.tap(b.x + .45 * b.width, b.y + .3 * b.height)
-      await idle(page)
-      assert.match(await page.textContent(canvas === '#map-mean' ? '#map-status' : '#series-status'), said, 'a tap reads off')
-    }
       await settled(page)
       await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
       server.kill('SIGKILL')

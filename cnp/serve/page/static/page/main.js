@@ -194,6 +194,18 @@ for (const button of document.querySelectorAll('[data-language]')) {
 }
 addEventListener('hashchange', () => {
   follow()
+// Files may be dropped anywhere on the page, and go to the view that is open: a browser would leave the page for the file.
+const holdsFiles = e => e.dataTransfer?.types.includes('Files')
+addEventListener('dragover', e => {
+  if (!holdsFiles(e)) return
+  e.preventDefault()
+  e.dataTransfer.dropEffect = open[state.view]?.drop ? 'copy' : 'none'
+})
+addEventListener('drop', e => {
+  if (!holdsFiles(e)) return
+  e.preventDefault()
+  if (e.dataTransfer.files.length > 0) open[state.view]?.drop?.(e.dataTransfer.files[0])
+})
   for (const v of views) open[v]?.restore?.(state[v])
   select(state.view)
 })

@@ -51,7 +51,7 @@ export class Series {
     for (const name of flags) {
       element(`series-${name}`).addEventListener('change', e => { this.state[name] = e.target.checked; this.update(e.timeStamp) })
     }
-    new TablePanel('series', { kind: 'series', problem, taken: ({ points, dates, ahead }) => {
+    this.#table = new TablePanel('series', { kind: 'series', problem, taken: ({ points, dates, ahead }) => {
       Object.assign(this.state, { points, dates, ahead })
       this.#cursor = -1
       this.update()
@@ -68,6 +68,9 @@ export class Series {
   }
 
   restore(state) { this.state = state }
+
+  // drop takes a file.
+  drop(file) { this.#table.takeFile(file) }
 
   model() { return this.models.find(m => m.name === this.state.model) ?? this.models[0] }
 
@@ -278,9 +281,6 @@ function ticks([lo, hi], most) {
   return out
 }
 
-// isDate reports whether a browser has a date for days since the beginning of 1970: a link may say anything.
-const isDate = x => Math.abs(x) < 1e8 - 1e6
-
 // two returns ticks of f, about so many but two at least if there are any: with one alone an axis has no scale.
 function two(f, range, most) {
   const least = Math.max(2, Math.floor(most))
@@ -289,6 +289,9 @@ function two(f, range, most) {
     if (out.length >= 2 || k > 4 * least) return out
   }
 }
+
+// isDate reports whether a browser has a date for days since the beginning of 1970: a link may say anything.
+const isDate = x => Math.abs(x) < 1e8 - 1e6
 
 // dateTicks are round times in a range of days, about so many, as [time, text].
 function dateTicks([lo, hi], most) {
