@@ -711,6 +711,11 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
 
     test('a link holds everything', async () => {
       const { page, context } = await open(base)
+      for (const wait of [300, 2500]) { // twice: the button is called what it was
+        await page.click('#link')
+        await page.waitForTimeout(wait)
+      }
+      assert.equal(await page.textContent('#link'), 'Copy link')
       await click(page, '#curve-plot', 2, 1.5)
       await page.selectOption('#curve-model', 'periodic-equivcnp')
       const c = await settled(page)
@@ -778,11 +783,6 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
         assert.equal(wide, 0, `${tab} is wider than the screen`)
       }
-      const [r, g, b] = (await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).match(/\d+/g).map(Number)
-      assert.equal(r + g + b < 150, dark, `the ground: ${r} ${g} ${b}`)
-      assert.deepEqual(errors, [])
-      await picture(page, `${kind}-phone`)
-      await context.close()
       const header = await page.locator('header').boundingBox()
       assert.ok(header.height < 740 / 4, `the header takes ${header.height} of 740 pixels`)
       await page.click('#tab-series')
@@ -809,6 +809,11 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       }))
       assert.ok(seen.every(v => v > 120), `between the rings of points: ${seen}`)
       await page.click('#tab-curve')
+      const [r, g, b] = (await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).match(/\d+/g).map(Number)
+      assert.equal(r + g + b < 150, dark, `the ground: ${r} ${g} ${b}`)
+      assert.deepEqual(errors, [])
+      await picture(page, `${kind}-phone`)
+      await context.close()
     })
 
     test('latency from the input to the drawn answer', async () => {
@@ -883,11 +888,6 @@ describe('what only the server has', () => {
     await page.locator('#curve-plot').scrollIntoViewIfNeeded()
     await page.touchscreen.tap(...await place(page, '#curve-plot', 2.2, 1.5))
     assert.equal((await settled(page)).points, before.points + 1, 'a tap adds')
-    await page.tap('#tab-image')
-    await answered(page)
-    await page.locator('#cards .card').last().scrollIntoViewIfNeeded()
-    const slider = await page.locator('#angle').boundingBox()
-    assert.ok(slider.y >= 0 && slider.y < 740, `the slider is at ${slider.y}`)
     for (const [tab, canvas, said] of [['#tab-series', '#series-plot', /At 202\d-/], ['#tab-map', '#map-mean', /At x = 4.*the map says/]]) {
       await page.tap(tab)
       await idle(page)
@@ -897,6 +897,11 @@ describe('what only the server has', () => {
       await idle(page)
       assert.match(await page.textContent(canvas === '#map-mean' ? '#map-status' : '#series-status'), said, 'a tap reads off')
     }
+    await page.tap('#tab-image')
+    await answered(page)
+    await page.locator('#cards .card').last().scrollIntoViewIfNeeded()
+    const slider = await page.locator('#angle').boundingBox()
+    assert.ok(slider.y >= 0 && slider.y < 740, `the slider is at ${slider.y}`)
     for (const tab of ['#tab-curve', '#tab-image', '#tab-globe', '#tab-field', '#tab-map']) { // no text is wider than what it stands in
       await page.tap(tab)
       await idle(page)
