@@ -108,6 +108,15 @@ async function globePlace(page, kind, lat, lon, { camera }) {
   return [b.x + (1 + .96 * x) * b.width / 2, b.y + (1 - .96 * y) * b.height / 2]
 }
 
+// drop lets go of a file over an element, and returns whether the page took it: otherwise the browser would leave the page for the file.
+const drop = (page, selector, name, text) => page.evaluate(([selector, name, text]) => {
+  const dataTransfer = new DataTransfer()
+  dataTransfer.items.add(new File([Uint8Array.from(text, c => c.charCodeAt(0))], name))
+  const e = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true })
+  document.querySelector(selector).dispatchEvent(e)
+  return e.defaultPrevented
+}, [selector, name, text])
+
 async function picture(page, name, options = {}) {
   await page.screenshot({ path: join(PAGE_OUT, `${PAGE_BROWSER}-${name}.png`), ...options })
 }
@@ -215,7 +224,10 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       let c = await settled(page)
       assert.deepEqual([c.points, c.selected, c.x], [1, 0, .5])
       assert.ok(Math.abs(c.trueMean - .15) < 1e-3 && Math.abs(c.mean - .15) < .1, `${c.mean}, ${c.trueMean}`)
+      assert.match(await page.textContent('#curve-status'), /Point 1 is at x = 0.5, y = 0.15\./)
       await page.keyboard.press('n')
+      for (let i = 0; i < 14; i++) await page.keyboard.press('Shift+ArrowUp')
+      assert.match(await page.textContent('#curve-status'), /Point 2 is at x = 0, y = 3.2\./) // no further than one sees
       await page.keyboard.press(',')
       await page.keyboard.press('Delete')
       c = await settled(page)
@@ -305,7 +317,10 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       assert.ok(brushed > 60 && brushed < 300, `brushed ${brushed}`)
       await page.selectOption('#tool', 'remove')
       await page.mouse.click(o.x + o.width / 2, o.y + o.height / 2)
-      assert.ok(await observed() < brushed)
+      const left = await observed()
+      assert.ok(left < brushed)
+      await page.mouse.click(o.x + .3 * o.width, o.y + o.height / 2, { button: 'right' })
+      assert.equal(await observed(), left, 'the other button paints nothing')
 
       await slide(page, '#rate', 100)
       await page.selectOption('#tool', 'add')
@@ -326,6 +341,12 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       await page.waitForFunction(() => Math.abs(document.getElementById('image-status').dataset.brightness - .5) < .02, null, { timeout: patience })
       const loaded = (await answered(page))['digits-T2-small']
       assert.ok(loaded.sum > 2 * painted.sum, `a picture that is half white: ${loaded.sum}, a stroke: ${painted.sum}`)
+      await page.setInputFiles('#load', []) // as browsers do when a choice is given up
+      await page.waitForTimeout(300)
+      assert.equal(await page.isVisible('#problem'), false)
+      await page.click('#blank')
+      assert.ok(await drop(page, 'header', 'half.png', (await halfWhite(page)).toString('latin1')))
+      await page.waitForFunction(() => Math.abs(document.getElementById('image-status').dataset.brightness - .5) < .02, null, { timeout: patience })
       await page.selectOption('#digit', '8')
       await page.selectOption('#size', '32')
       c = await answered(page)
@@ -449,8 +470,10 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       }
       for (const [x, y, v] of [[2, 2, 5], [8, 2, 7], [5, 8, 9]]) {
         await page.fill('#map-value', String(v))
+        assert.match(await page.textContent('#map-value-of'), /next point/)
         await page.mouse.click(...await at(x, y))
-        await page.keyboard.press('Escape')
+        assert.match(await page.textContent('#map-value-of'), /point [123]$/)
+        await page.keyboard.press('Escape') // or the next value would be this point's
       }
       m = await map()
       assert.ok(m.points === 3 && m.lo > 3 && m.hi < 11, JSON.stringify(m))
@@ -463,6 +486,30 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       assert.deepEqual([m.points, m.selected], [3, 2])
       await page.keyboard.press('Delete')
       assert.equal((await map()).points, 2)
+
+      // What is chosen and where the map is read off is said in words, and no point leaves the map.
+      const said = () => page.textContent('#map-status')
+      await page.mouse.move(...await at(8, 2))
+      assert.match(await said(), /At x = [78][.\d]*, y = [12][.\d]* the map says \d/)
+      await page.mouse.move(0, 0)
+      assert.match(await said(), /In the middle of the map/)
+      await page.focus('#map-mean')
+      await page.keyboard.press('.')
+      await map()
+      assert.match(await said(), /Point 1 is 5 at x = [12][.\d]*, y = [12][.\d]*\. At x = /)
+      await page.waitForTimeout(400)
+      await page.mouse.move(...await at(2, 2))
+      await page.mouse.down()
+      await page.mouse.move(...await at(-1, 3), { steps: 3 })
+      await page.mouse.up()
+      await map()
+      assert.match(await said(), /Point 1 is 5 at x = 0, /)
+      await page.keyboard.press('ArrowLeft')
+      await map()
+      assert.match(await said(), /Point 1 is 5 at x = 0, /)
+      await page.fill('#map-value', '')
+      await page.press('#map-value', 'Tab')
+      assert.equal(await page.inputValue('#map-value'), '5', 'a value that is taken away is still that of the point')
 
       // A table, and the same one in other units: the map is the same.
       await page.click('#map-paste summary')
@@ -573,6 +620,15 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       assert.deepEqual([s.points, s.next], [3, 2])
       s = await pasted('7,3\n')
       assert.deepEqual([s.points, s.ahead, await note()], [1, 0, ''])
+      // Digits that matter beside the deviation are shown, however large the values.
+      s = await pasted('day,pressure\n' + Array.from({ length: 40 }, (_, i) => `${i},${101325 + 20 * Math.sin(i / 3)}`).join('\n'))
+      const [, shown, , lo, hi] = (await page.textContent('#series-list')).split('\n')[1].split(',').map(Number)
+      assert.ok(Math.abs(shown - s.mean) < .5 * s.std && lo < shown && shown < hi, `${shown} from ${lo} to ${hi}, where the model says ${s.mean} ± ${s.std}`)
+      assert.ok((await page.textContent('#series-status')).includes(`: ${shown} ± `))
+      await page.fill('#series-steps', '500')
+      await page.press('#series-steps', 'Tab')
+      assert.equal(await page.inputValue('#series-steps'), '200')
+      await page.fill('#series-steps', '3')
       const falling = 'week,cases\n' + [90, 55, 41, 20, 14, 7, 5, 2, 2, 1].map((v, i) => `${i},${v}`).join('\n')
       assert.ok((await pasted(falling)).lo < 0)
       await page.check('#series-positive')
@@ -626,16 +682,14 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       await page.waitForFunction(() => /^large.csv has 20.0 MB/.test(document.getElementById('map-note').textContent), null, { timeout: patience })
 
       // A file that is dropped is taken, and the browser does not leave the page.
-      await page.evaluate(() => {
-        const dataTransfer = new DataTransfer()
-        dataTransfer.items.add(new File(['x,y,value\n1,2,3\n4,5,6\n'], 'dropped.csv'))
-        const e = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true })
-        document.getElementById('map-mean').dispatchEvent(e)
-        if (!e.defaultPrevented) throw new Error('the browser would open the file')
-      })
+      assert.ok(await drop(page, '#map-mean', 'dropped.csv', 'x,y,value\n1,2,3\n4,5,6\n'))
       await page.waitForFunction(() => document.getElementById('map-notes').dataset.name === 'dropped.csv', null, { timeout: patience })
       await idle(page)
       assert.equal((await numbers(page, '#map-status')).points, 2)
+      assert.ok(await drop(page, 'header', 'beside.csv', 'x,y,value\n1,2,3\n4,5,6\n7,8,8\n'), 'beside the view')
+      await page.waitForFunction(() => document.getElementById('map-notes').dataset.name === 'beside.csv', null, { timeout: patience })
+      await page.click('#tab-curve') // which takes no files
+      assert.ok(await drop(page, '#curve-plot', 'curve.csv', '1,2\n'))
       await context.close()
     })
 
@@ -657,6 +711,11 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
 
     test('a link holds everything', async () => {
       const { page, context } = await open(base)
+      for (const wait of [300, 2500]) { // twice: the button is called what it was
+        await page.click('#link')
+        await page.waitForTimeout(wait)
+      }
+      assert.equal(await page.textContent('#link'), 'Copy link')
       await click(page, '#curve-plot', 2, 1.5)
       await page.selectOption('#curve-model', 'periodic-equivcnp')
       const c = await settled(page)
@@ -724,6 +783,32 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
         assert.equal(wide, 0, `${tab} is wider than the screen`)
       }
+      const header = await page.locator('header').boundingBox()
+      assert.ok(header.height < 740 / 4, `the header takes ${header.height} of 740 pixels`)
+      await page.click('#tab-series')
+      await idle(page)
+      const ticks = await page.evaluate(() => {
+        const said = [], plain = CanvasRenderingContext2D.prototype.fillText
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+          said.push(String(text))
+          plain.call(this, text, ...at)
+        }
+        document.getElementById('series-plot').dispatchEvent(new PointerEvent('pointerleave'))
+        CanvasRenderingContext2D.prototype.fillText = plain
+        return said
+      })
+      assert.ok(ticks.filter(t => /^20\d\d/.test(t)).length >= 2, `the axis of time: ${ticks}`)
+      await page.click('#tab-map')
+      await idle(page)
+      // Points are seen on bright and on dark colours: a point has dark and bright pixels around it.
+      const seen = await page.$eval('#map-mean', canvas => [[1.2, 8.4], [7.8, 7.2], [3.3, 1.8]].map(([x, y]) => {
+        const n = canvas.width, r = Math.round(9 * n / canvas.clientWidth)
+        const { data } = canvas.getContext('2d').getImageData(x / 10 * n - r, (1 - y / 10) * n - r, 2 * r, 2 * r)
+        const light = Array.from({ length: data.length / 4 }, (_, i) => .21 * data[4 * i] + .72 * data[4 * i + 1] + .07 * data[4 * i + 2])
+        return Math.max(...light) - Math.min(...light)
+      }))
+      assert.ok(seen.every(v => v > 120), `between the rings of points: ${seen}`)
+      await page.click('#tab-curve')
       const [r, g, b] = (await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).match(/\d+/g).map(Number)
       assert.equal(r + g + b < 150, dark, `the ground: ${r} ${g} ${b}`)
       assert.deepEqual(errors, [])
@@ -803,6 +888,15 @@ describe('what only the server has', () => {
     await page.locator('#curve-plot').scrollIntoViewIfNeeded()
     await page.touchscreen.tap(...await place(page, '#curve-plot', 2.2, 1.5))
     assert.equal((await settled(page)).points, before.points + 1, 'a tap adds')
+    for (const [tab, canvas, said] of [['#tab-series', '#series-plot', /At 202\d-/], ['#tab-map', '#map-mean', /At x = 4.*the map says/]]) {
+      await page.tap(tab)
+      await idle(page)
+      await page.locator(canvas).scrollIntoViewIfNeeded()
+      const b = await page.locator(canvas).boundingBox()
+      await page.touchscreen.tap(b.x + .45 * b.width, b.y + .3 * b.height)
+      await idle(page)
+      assert.match(await page.textContent(canvas === '#map-mean' ? '#map-status' : '#series-status'), said, 'a tap reads off')
+    }
     await page.tap('#tab-image')
     await answered(page)
     await page.locator('#cards .card').last().scrollIntoViewIfNeeded()

@@ -1,5 +1,5 @@
 // The view of curves: points that one moves, what a model predicts of them, and what the process that it was trained on says.
-import { holdTouches, Plot, tapReach } from './draw.js'
+import { corrects, holdTouches, Plot, tapReach } from './draw.js'
 import { engine, latest } from './engine.js'
 import { fit } from './link.js'
 import { isUniversal } from './map.js'
@@ -40,6 +40,7 @@ export class Curve {
         this.update(e.timeStamp)
       })
     }
+    corrects(element('curve-samples'), () => this.state.samples)
     element('curve-clear').onclick = e => { this.state.points = []; this.#selected = -1; this.update(e.timeStamp) }
     element('curve-seed').onclick = e => { this.state.seed++; this.update(e.timeStamp) }
     element('curve-draw').onclick = e => { this.#drawFunction(); this.update(e.timeStamp) }
@@ -66,10 +67,7 @@ export class Curve {
     const canvas = plot.canvas
     let held = -1, last = 0, tap = null // a touch beside all points, which adds one if it does not scroll
     holdTouches(canvas, e => plot.near(this.#points(), e, 24) >= 0)
-    const place = e => {
-      const [x, y] = plot.at(e)
-      return [round(Math.min(Math.max(x, plot.x[0]), plot.x[1]) - this.state.shift), round(Math.min(Math.max(y, plot.y[0]), plot.y[1]))]
-    }
+    const place = e => this.#inside(...plot.at(e))
     canvas.addEventListener('pointerdown', e => {
       if (e.button !== 0) return
       held = plot.near(this.#points(), e, e.pointerType === 'touch' ? 24 : 12)
@@ -118,6 +116,12 @@ export class Curve {
     canvas.addEventListener('keydown', e => this.#key(e))
   }
 
+  // #inside returns the place on the screen that is nearest to another one, as the state holds it: before it is shifted.
+  #inside(x, y) {
+    const [within] = this.#plots, into = (v, [lo, hi]) => Math.min(Math.max(v, lo), hi)
+    return [round(into(x, within.x) - this.state.shift), round(into(y, within.y))]
+  }
+
   #read(plot, e) { this.#cursor = plot.at(e)[0] }
 
   #remove(i, e) {
@@ -140,7 +144,7 @@ export class Curve {
       return
     } else if (moves[e.key] && this.#selected >= 0) {
       const p = points[this.#selected], [dx, dy] = moves[e.key]
-      points[this.#selected] = [round(p[0] + dx), round(p[1] + dy)]
+      points[this.#selected] = this.#inside(p[0] + this.state.shift + dx, p[1] + dy)
     } else {
       return
     }
@@ -257,7 +261,8 @@ export class Curve {
     const p = this.#prediction, q = this.#truth, n = this.state.points.length
     const i = Math.min(Math.max(Math.round((this.#cursor + 3) * 20), 0), targets.length - 1)
     const text = [`${n} point${n === 1 ? '' : 's'}.`]
-    const data = element('curve-status').dataset
+    const data = element('curve-status').dataset, chosen = this.#points()[this.#selected]
+    if (chosen) text.push(`Point ${this.#selected + 1} is at x = ${round(chosen[0])}, y = ${round(chosen[1])}.`)
     if (p.mean && q.mean) {
       const kl = divergence(q, p), pair = f => `${f.mean[i].toFixed(3)} ± ${f.std[i].toFixed(3)}`
       text.push(`At x = ${targets[i].toFixed(2)} the model says ${pair(p)}, the process ${pair(q)}.`)

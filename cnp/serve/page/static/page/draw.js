@@ -13,6 +13,16 @@ export function snapping(slider) {
   }
 }
 
+// corrects has a field of a number show the number that is used, once it is left: it may have said one out of range, or none.
+export function corrects(input, used) { input.addEventListener('change', () => { input.value = used() }) }
+
+// resolved returns v without the digits that do not matter beside step, such as its deviation, of which four matter. Four to seven digits are
+// left, and float32 has no more.
+export function resolved(v, step) {
+  const digits = Math.floor(Math.log10(Math.abs(v))) - Math.floor(Math.log10(step)) + 4
+  return Number(v.toPrecision(Math.min(Math.max(digits || 4, 4), 7)))
+}
+
 // holdTouches keeps a touch from scrolling the page where it holds something; elsewhere it scrolls.
 export function holdTouches(canvas, holds) {
   canvas.addEventListener('touchstart', e => { if (e.touches.length === 1 && holds(e.touches[0])) e.preventDefault() }, { passive: false })
@@ -121,7 +131,7 @@ export class Plot {
       c.lineTo(this.width, this.toY(v))
       c.stroke()
       c.globalAlpha = 1
-      c.fillText(v, 3, this.toY(v) - 3)
+      if (this.toY(v) > 14 && this.toY(v) < this.height - 16) c.fillText(v, 3, this.toY(v) - 3) // neither cut off nor over the other axis
     }
   }
 }

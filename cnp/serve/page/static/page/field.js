@@ -290,7 +290,7 @@ export class Field {
   }
 
   #draw() {
-    const stations = this.#stations(), status = element('field-status')
+    const stations = this.#stations(), status = element('field-status'), chosen = stations[this.#selected]
     for (const [name, { root, difference, numbers, canvases }] of this.#cards) {
       const a = this.#answers.get(name)
       for (const k of ['moved', 'difference']) canvases[k].parentElement.hidden = this.#still()
@@ -314,7 +314,10 @@ export class Field {
       difference.replaceChildren('f(g x) and g f(x) differ by ', number)
     }
     const n = stations.length
-    status.textContent = `${n} arrow${n === 1 ? '' : 's'}. An arrow of length 1 is two standard deviations of what a model was trained on.`
+    const says = [`${n} arrow${n === 1 ? '' : 's'}.`], pair = v => `(${v.map(round).join(', ')})`
+    if (chosen) says.push(`Arrow ${this.#selected + 1} is ${pair(chosen.slice(2))}, at ${pair(chosen.slice(0, 2))}.`)
+    says.push('An arrow of length 1 is two standard deviations of what a model was trained on.')
+    status.textContent = says.join(' ')
     Object.assign(status.dataset, { stations: n, selected: this.#selected, first: (this.state.stations.at(-1) ?? []).join(' ') })
   }
 }

@@ -303,6 +303,7 @@ export class GlobeView {
     const s = this.state, first = this.models[0] && this.#answers.get(this.models[0].name), data = element('globe-status').dataset
     const text = [`${s.stations.length} station${s.stations.length === 1 ? '' : 's'}.`]
     const at = this.#cursor ?? vector(s.camera), [lat, lon] = place(at)
+    if (s.stations[this.#selected]) text.push(`Station ${this.#selected + 1} is ${s.stations[this.#selected][2]}.`)
     if (first) {
       const inData = apply(transposed(rotation(first)), at), mean = valueAt(first.mean, inData), std = valueAt(first.std, inData)
       text.push(`At ${Math.abs(lat).toFixed(1)}° ${lat < 0 ? 'S' : 'N'}, ${Math.abs(lon).toFixed(1)}° ${lon < 0 ? 'W' : 'E'} ${this.models[0].name} says ${mean.toFixed(2)} ± ${std.toFixed(2)}.`)

@@ -1,6 +1,6 @@
 // The view of images: what is observed of a scene, what models of every group make of it, and whether that moves when the scene moves.
 import { drawDigit } from './digits.js'
-import { drawMap, grey, heat, signed, snapping, tapReach } from './draw.js'
+import { corrects, drawMap, grey, heat, signed, snapping, tapReach } from './draw.js'
 import { engine, latest } from './engine.js'
 import { fit, packBits, packGrey, unpackBits, unpackGrey } from './link.js'
 import { between, middle, move, moveMask, observe, rms, soften, still } from './motion.js'
@@ -79,21 +79,28 @@ export class Image {
     on('size', 'input', t => { this.state.size = +t.value; this.#choose() })
     on('rate', 'input', t => { this.state.rate = +t.value; this.#choose() })
     on('image-samples', 'input', t => { this.state.samples = Math.min(Math.max(Math.trunc(t.value), 0), 8) || 0 })
+    corrects(element('image-samples'), () => this.state.samples)
     on('image-redraw', 'click', () => { this.state.draw++ })
     on('again', 'click', () => { this.state.seed++; this.#choose() })
     on('still', 'click', () => Object.assign(this.state, stay))
     const angle = snapping(element('angle'))
     for (const [id, key] of [['angle', 'angle'], ['scale', 'scale'], ['shift-x', 'x'], ['shift-y', 'y']]) on(id, 'input', t => { this.state[key] = key === 'angle' ? angle() : +t.value })
-    element('load').addEventListener('change', async e => {
-      try {
-        this.#painted(await readPicture(e.target.files[0]))
-        this.update()
-      } catch (error) {
-        this.problem(error)
-      }
+    element('load').addEventListener('change', ({ target }) => {
+      if (target.files.length > 0) this.drop(target.files[0])
+      target.value = '' // or the same file would be no change
     })
     this.#brush('scene', sceneSize, (i, value) => { this.#scene[i] = value }, () => this.#painted(this.#scene))
     this.#brush('observed', () => this.state.size, (i, value) => { this.#mask[i] = value }, () => { this.state.mask = packBits(this.#mask) })
+  }
+
+  // drop takes a file.
+  async drop(file) {
+    try {
+      this.#painted(await readPicture(file))
+      this.update()
+    } catch (error) {
+      this.problem(error)
+    }
   }
 
   // #painted takes over a scene that is none of the digits.
@@ -119,6 +126,7 @@ export class Image {
     }
     let down = false, tap = null // a touch that has not painted yet: it paints where it taps or goes sideways, and scrolls otherwise
     canvas.addEventListener('pointerdown', e => {
+      if (e.button !== 0) return
       canvas.setPointerCapture(e.pointerId)
       if (e.pointerType === 'touch') {
         tap = e
@@ -378,7 +386,7 @@ function groupOf({ config: c }) {
 
 // readPicture returns a picture as grey values from 0 to 1, its middle square on the scene.
 async function readPicture(file) {
-  const picture = await createImageBitmap(file).catch(e => { throw new Error(`${file.name}: ${e.message}`) })
+  const picture = await createImageBitmap(file).catch(() => { throw new Error(`${file.name}: not a picture that this browser reads: PNG, JPEG, GIF and WebP are.`) })
   const side = Math.min(picture.width, picture.height)
   const canvas = document.createElement('canvas')
   canvas.width = canvas.height = sceneSize

@@ -171,8 +171,10 @@ for (const v of views) {
   }
 }
 
+const called = new Map() // buttons that say how copying went → what they say otherwise
 async function copyText(button, text) {
-  const before = button.textContent
+  const before = called.get(button) ?? button.textContent
+  called.set(button, before)
   try {
     await navigator.clipboard.writeText(text)
     button.textContent = 'Copied'
@@ -192,6 +194,18 @@ for (const button of document.querySelectorAll('[data-language]')) {
     writeSnippet()
   }
 }
+// Files may be dropped anywhere on the page, and go to the view that is open: a browser would leave the page for the file.
+const holdsFiles = e => e.dataTransfer?.types.includes('Files')
+addEventListener('dragover', e => {
+  if (!holdsFiles(e)) return
+  e.preventDefault()
+  e.dataTransfer.dropEffect = open[state.view]?.drop ? 'copy' : 'none'
+})
+addEventListener('drop', e => {
+  if (!holdsFiles(e)) return
+  e.preventDefault()
+  if (e.dataTransfer.files.length > 0) open[state.view]?.drop?.(e.dataTransfer.files[0])
+})
 addEventListener('hashchange', () => {
   follow()
   for (const v of views) open[v]?.restore?.(state[v])

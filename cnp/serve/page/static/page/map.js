@@ -1,6 +1,6 @@
 // The view of maps: values at places in the plane, clicked or pasted as a table, and the map and its deviation that a model makes of them.
 // The models that need no training take any units; those that were trained bring values and coordinates into theirs.
-import { color, drawMap, heat, holdTouches, tapReach, warm } from './draw.js'
+import { color, corrects, drawMap, heat, holdTouches, resolved, tapReach, warm } from './draw.js'
 import { engine, latest } from './engine.js'
 import { fit } from './link.js'
 import { TablePanel, mostRows } from './table.js'
@@ -29,6 +29,8 @@ export const takes = ({ config: c }) => c.dim_x === 2 && c.dim_y === 1 && !/imag
 export class Map2D {
   #selected = -1
   #answer = null // {mean, std, window}
+  #cursor = null // the place that is read off, or the middle
+  #table
   #canvases = { mean: element('map-mean'), std: element('map-std') }
 
   constructor(state, models, { changed, report, problem }) {
@@ -45,11 +47,13 @@ export class Map2D {
       if (this.#selected >= 0) this.state.points[this.#selected][2] = v
     })
     for (const name of flags) on(`map-${name}`, 'change', t => { this.state[name] = t.checked })
+    corrects(element('map-value'), () => this.#value())
     on('map-clear', 'click', () => { this.state.points = []; this.#selected = -1 })
-    new TablePanel('map', { kind: 'map', problem, taken: ({ points }) => {
+    this.#table = new TablePanel('map', { kind: 'map', problem, taken: ({ points }) => {
       this.state.points = points
       this.state.window = windowOf(points)
       this.#selected = -1
+      this.#cursor = null
       this.update()
     } })
     for (const canvas of Object.values(this.#canvases)) this.#edit(canvas)
@@ -58,13 +62,28 @@ export class Map2D {
   }
 
   // restore takes over a state, from a link.
-  restore(state) { this.state = state }
+  restore(state) {
+    this.state = state
+    this.#cursor = null
+  }
+
+  // drop takes a file.
+  drop(file) { this.#table.takeFile(file) }
+
+  // #value is that of the point that is chosen, or of the next one.
+  #value() { return this.state.points[this.#selected]?.[2] ?? this.state.value }
 
   model() { return this.models.find(m => m.name === this.state.model) ?? this.models[0] }
 
   #at(canvas, e) {
     const r = canvas.getBoundingClientRect(), [x, y, width] = this.state.window
     return [x + (e.clientX - r.left) / r.width * width, y + (1 - (e.clientY - r.top) / r.height) * width].map(v => rounded(v, width))
+  }
+
+  // #inside returns the place of the window that is nearest to another one.
+  #inside(place) {
+    const { window } = this.state, width = window[2]
+    return place.map((v, d) => rounded(Math.min(Math.max(v, window[d]), window[d] + width), width))
   }
 
   #near(canvas, e, reach) {
@@ -89,6 +108,7 @@ export class Map2D {
     holdTouches(canvas, e => this.#near(canvas, e, 24) >= 0)
     canvas.addEventListener('pointerdown', e => {
       if (e.button !== 0) return
+      this.#cursor = this.#inside(this.#at(canvas, e))
       held = this.#near(canvas, e, e.pointerType === 'touch' ? 24 : 10)
       if (held >= 0 && held === this.#selected && e.timeStamp - last < 350) { // a double click
         this.#remove(held)
@@ -106,8 +126,12 @@ export class Map2D {
     })
     canvas.addEventListener('pointermove', e => {
       if (tap && Math.hypot(e.clientX - tap.clientX, e.clientY - tap.clientY) > tapReach) tap = null
-      if (held < 0) return
-      this.state.points[held].splice(0, 2, ...this.#at(canvas, e))
+      this.#cursor = this.#inside(this.#at(canvas, e))
+      if (held < 0) {
+        this.#say()
+        return
+      }
+      this.state.points[held].splice(0, 2, ...this.#inside(this.#at(canvas, e)))
       this.update(e.timeStamp)
     })
     canvas.addEventListener('pointerup', e => {
@@ -120,6 +144,11 @@ export class Map2D {
       tap = null
     })
     canvas.addEventListener('pointercancel', () => { held = -1; tap = null })
+    canvas.addEventListener('pointerleave', e => {
+      if (e.pointerType === 'touch') return // a finger leaves after each tap, and what it read off stays
+      this.#cursor = null
+      this.#say()
+    })
     canvas.addEventListener('keydown', e => this.#key(e))
   }
 
@@ -131,15 +160,18 @@ export class Map2D {
       this.#add([rounded(x + width / 2, width), rounded(y + width / 2, width)])
     } else if ((e.key === ',' || e.key === '.') && n > 0) {
       this.#selected = this.#selected < 0 ? 0 : (this.#selected + (e.key === '.' ? 1 : n - 1)) % n
+    } else if (e.key === 'Escape') {
+      this.#selected = -1
     } else if ((e.key === 'Delete' || e.key === 'Backspace') && this.#selected >= 0) {
       this.#remove(this.#selected)
     } else if (moves[e.key] && this.#selected >= 0) {
       const p = points[this.#selected]
-      for (const d of [0, 1]) p[d] = rounded(p[d] + moves[e.key][d], width)
+      p.splice(0, 2, ...this.#inside([0, 1].map(d => p[d] + moves[e.key][d])))
     } else {
       return
     }
     e.preventDefault()
+    this.#cursor = points[this.#selected]?.slice(0, 2) ?? null
     this.update(e.timeStamp)
   }
 
@@ -149,7 +181,8 @@ export class Map2D {
       element(`map-${name}`).checked = this.state[name]
       element(`map-${name}`).disabled = !(this.model() && isUniversal(this.model()))
     }
-    if (document.activeElement !== element('map-value')) element('map-value').value = this.state.points[this.#selected]?.[2] ?? this.state.value
+    element('map-value-of').textContent = this.#selected >= 0 ? `Value of point ${this.#selected + 1}` : 'Value of the next point'
+    if (document.activeElement !== element('map-value')) element('map-value').value = this.#value()
   }
 
   update(stamp = performance.now()) {
@@ -210,21 +243,32 @@ export class Map2D {
   })
 
   #draw() {
-    const { points, window } = this.state, values = points.map(p => p[2])
-    const a = this.#answer?.window.every((v, i) => v === window[i]) ? this.#answer : null // a map of another window is of other places
+    const values = this.state.points.map(p => p[2]), a = this.#current()
     const [lo, hi] = span([...values, ...(a ? a.mean : [])]), most = a ? Math.max(...a.std) : 1
     this.#paint(this.#canvases.mean, a?.mean, warm, lo, hi)
     this.#paint(this.#canvases.std, a?.std, heat, 0, most)
-    const text = v => Number(v.toPrecision(4))
-    element('map-mean-scale').textContent = a ? `from ${text(lo)} to ${text(hi)}` : ''
-    element('map-std-scale').textContent = a ? `from 0 to ${text(most)}` : ''
+    const text = v => resolved(v, hi - lo)
+    element('map-mean-scale').textContent = a ? `from ${text(lo)} (blue) to ${text(hi)} (red)` : ''
+    element('map-std-scale').textContent = a ? `from 0 (dark) to ${resolved(most, most)} (bright)` : ''
+    this.#say(a)
+  }
+
+  // #current is the answer, if it is one to this window: a map of another one is of other places.
+  #current() { return this.#answer?.window.every((v, i) => v === this.state.window[i]) ? this.#answer : null }
+
+  // #say tells in words which point is chosen, and what the map says where it is read off.
+  #say(a = this.#current()) {
+    const { points, window: [left, lower, width] } = this.state, chosen = points[this.#selected]
     const n = points.length, status = element('map-status'), says = [`${n} point${n === 1 ? '' : 's'}.`]
     const data = { points: n, selected: this.#selected, mean: '', std: '', lo: '', hi: '' }
     if (n === 0) says.push('Click to add one, or paste a table.')
+    const at = (x, y) => `x = ${rounded(x, width)}, y = ${rounded(y, width)}`, pair = i => `${resolved(a.mean[i], a.std[i])} ± ${resolved(a.std[i], a.std[i])}`
+    if (chosen) says.push(`Point ${this.#selected + 1} is ${chosen[2]} at ${at(...chosen)}.`)
     if (a) {
       const middle = side * side / 2 + side / 2
       Object.assign(data, { mean: a.mean[middle], std: a.std[middle], lo: Math.min(...a.mean), hi: Math.max(...a.mean) })
-      says.push(`In the middle of the map ${text(data.mean)} ± ${text(data.std)}.`)
+      const [i, j] = this.#cursor?.map((v, d) => Math.min(Math.max(Math.floor((v - [left, lower][d]) / width * side), 0), side - 1)) ?? []
+      says.push(this.#cursor ? `At ${at(...this.#cursor)} the map says ${pair(j * side + i)}.` : `In the middle of the map ${pair(middle)}.`)
     }
     status.textContent = says.join(' ')
     Object.assign(status.dataset, data)
@@ -251,9 +295,13 @@ export class Map2D {
       c.arc(...at, 5.5, 0, 2 * Math.PI)
       c.fillStyle = canvas === this.#canvases.mean && cells ? `rgb(${colors[index(v, lo, hi)].map(Math.round).join(' ')})` : color('ground')
       c.fill()
-      c.strokeStyle = color('text')
-      c.lineWidth = i === this.#selected ? 3 : 1.2
-      c.stroke()
+      // Two rings, a dark one and a bright one: some colour of the map hides either.
+      const wide = i === this.#selected ? 3 : 1.2
+      for (const [ring, line] of [['#ffffff', wide + 2], ['#1b1e24', wide]]) {
+        c.strokeStyle = ring
+        c.lineWidth = line
+        c.stroke()
+      }
     })
   }
 }

@@ -1,5 +1,5 @@
 // The view of series: values over time, pasted as a table, and what the model that needs no training says between them and behind the last.
-import { color } from './draw.js'
+import { color, corrects, resolved } from './draw.js'
 import { engine, latest } from './engine.js'
 import { fit } from './link.js'
 import { isUniversal } from './map.js'
@@ -34,6 +34,8 @@ export class Series {
   #canvas = element('series-plot')
   #answer = null // {x, mean, std, ahead}: the last so many of its places are ahead
   #cursor = -1 // the place that is read off
+  #left = margin.left // of what is drawn, beside the numbers of the axis
+  #table
 
   constructor(state, models, { changed, report, problem }) {
     this.state = state
@@ -45,22 +47,30 @@ export class Series {
       this.state.steps = Math.min(Math.max(Math.trunc(e.target.value), 0), mostAhead) || 0
       this.update(e.timeStamp)
     })
+    corrects(element('series-steps'), () => this.state.steps)
     for (const name of flags) {
       element(`series-${name}`).addEventListener('change', e => { this.state[name] = e.target.checked; this.update(e.timeStamp) })
     }
-    new TablePanel('series', { kind: 'series', problem, taken: ({ points, dates, ahead }) => {
+    this.#table = new TablePanel('series', { kind: 'series', problem, taken: ({ points, dates, ahead }) => {
       Object.assign(this.state, { points, dates, ahead })
       this.#cursor = -1
       this.update()
     } })
-    this.#canvas.addEventListener('pointermove', e => this.#read(e))
-    this.#canvas.addEventListener('pointerleave', () => { this.#cursor = -1; this.#draw() })
+    for (const type of ['pointerdown', 'pointermove']) this.#canvas.addEventListener(type, e => this.#read(e))
+    this.#canvas.addEventListener('pointerleave', e => {
+      if (e.pointerType === 'touch') return // a finger leaves after each tap, and what it read off stays
+      this.#cursor = -1
+      this.#draw()
+    })
     this.#canvas.addEventListener('keydown', e => this.#key(e))
     new ResizeObserver(() => this.#draw()).observe(this.#canvas)
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw())
   }
 
   restore(state) { this.state = state }
+
+  // drop takes a file.
+  drop(file) { this.#table.takeFile(file) }
 
   model() { return this.models.find(m => m.name === this.state.model) ?? this.models[0] }
 
@@ -132,7 +142,7 @@ export class Series {
   #read(e) {
     if (!this.#answer) return
     const r = this.#canvas.getBoundingClientRect(), { x: [lo, hi] } = this.#window()
-    const at = lo + (e.clientX - r.left - margin.left) / (r.width - margin.left - margin.right) * (hi - lo)
+    const at = lo + (e.clientX - r.left - this.#left) / (r.width - this.#left - margin.right) * (hi - lo)
     this.#cursor = this.#answer.x.reduce((best, v, i, x) => Math.abs(v - at) < Math.abs(x[best] - at) ? i : best, 0)
     this.#draw()
   }
@@ -179,9 +189,12 @@ export class Series {
     c.setTransform(scale, 0, 0, scale, 0, 0)
     c.clearRect(0, 0, width, height)
     const { x: [x0, x1], y: [y0, y1] } = this.#window()
-    const toX = v => margin.left + (v - x0) / (x1 - x0) * (width - margin.left - margin.right)
+    c.font = '12px system-ui, sans-serif'
+    const values = ticks([y0, y1], 6), names = values.map(v => Number(v.toPrecision(12)))
+    this.#left = Math.min(Math.max(margin.left, ...names.map(v => c.measureText(v).width + 12)), width / 2)
+    const toX = v => this.#left + (v - x0) / (x1 - x0) * (width - this.#left - margin.right)
     const toY = v => height - margin.bottom - (v - y0) / (y1 - y0) * (height - margin.top - margin.bottom)
-    this.#axes(c, { width, height, toX, toY, x: [x0, x1], y: [y0, y1] })
+    this.#axes(c, { width, height, toX, toY, x: [x0, x1], values, names })
     if (a) {
       const path = (f, order) => order.forEach(i => c.lineTo(toX(a.x[i]), toY(f(i)))), order = [...a.x.keys()]
       c.fillStyle = color('band')
@@ -211,19 +224,18 @@ export class Series {
     }
   }
 
-  #axes(c, { width, height, toX, toY, x, y }) {
+  #axes(c, { width, height, toX, toY, x, values, names }) {
     c.strokeStyle = color('line')
     c.fillStyle = color('soft')
-    c.font = '12px system-ui, sans-serif'
     c.lineWidth = 1
     const line = (ax, ay, bx, by) => { c.beginPath(); c.moveTo(ax, ay); c.lineTo(bx, by); c.stroke() }
     c.textAlign = 'right'
-    for (const v of ticks(y, 6)) {
-      line(margin.left, toY(v), width - margin.right, toY(v))
-      c.fillText(Number(v.toPrecision(6)), margin.left - 6, toY(v) + 4)
-    }
+    values.forEach((v, i) => {
+      line(this.#left, toY(v), width - margin.right, toY(v))
+      c.fillText(names[i], this.#left - 6, toY(v) + 4)
+    })
     c.textAlign = 'center'
-    const times = this.state.dates ? dateTicks(x, Math.max(2, Math.floor(width / 110))) : ticks(x, Math.max(2, Math.floor(width / 90))).map(v => [v, Number(v.toPrecision(8))])
+    const times = this.state.dates ? two(dateTicks, x, width / 110) : two(ticks, x, width / 90).map(v => [v, Number(v.toPrecision(8))])
     for (const [v, text] of times) {
       line(toX(v), height - margin.bottom, toX(v), height - margin.bottom + 4)
       c.fillText(text, toX(v), height - 8)
@@ -233,7 +245,7 @@ export class Series {
   // #say tells in words what is drawn, and lists what is ahead.
   #say(a) {
     const { points } = this.state, n = points.length, status = element('series-status'), says = [`${n} point${n === 1 ? '' : 's'}.`]
-    const text = v => Number(v.toPrecision(4)), at = i => `${this.#label(a.x[i])}: ${text(a.mean[i])} ± ${text(a.std[i])}`
+    const text = (v, i) => resolved(v, a.std[i]), at = i => `${this.#label(a.x[i])}: ${text(a.mean[i], i)} ± ${text(a.std[i], i)}`
     const data = { points: n, ahead: a?.ahead ?? '', next: '', mean: '', std: '', at: '', lo: a ? ends(a.lo)[0] : '' }
     if (n === 0) says.push('Paste a table.')
     const list = []
@@ -241,7 +253,7 @@ export class Series {
       const first = a.x.length - a.ahead
       Object.assign(data, { next: this.#label(a.x[first]), mean: a.mean[first], std: a.std[first] })
       says.push(`Next, ${at(first)}.`)
-      for (let i = first; i < a.x.length; i++) list.push([this.#label(a.x[i]), ...[a.mean, a.std, a.lo, a.hi].map(v => text(v[i]))].join(','))
+      for (let i = first; i < a.x.length; i++) list.push([this.#label(a.x[i]), ...[a.mean, a.std, a.lo, a.hi].map(v => text(v[i], i))].join(','))
     }
     if (a && a.x[this.#cursor] !== undefined) {
       says.push(`At ${at(this.#cursor)}.`)
@@ -267,6 +279,15 @@ function ticks([lo, hi], most) {
   const raw = (hi - lo) / most, ten = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].find(k => k * ten >= raw) * ten, out = []
   for (let k = Math.ceil(lo / step); k * step <= hi && out.length < 100; k++) out.push(k * step)
   return out
+}
+
+// two returns ticks of f, about so many but two at least if there are any: with one alone an axis has no scale.
+function two(f, range, most) {
+  const least = Math.max(2, Math.floor(most))
+  for (let k = least; ; k++) {
+    const out = f(range, k)
+    if (out.length >= 2 || k > 4 * least) return out
+  }
 }
 
 // isDate reports whether a browser has a date for days since the beginning of 1970: a link may say anything.

@@ -17,29 +17,17 @@ export class TablePanel {
     Object.assign(this, { kind, taken, problem })
     this.#of('take').addEventListener('click', () => this.#take({ blob: new Blob([this.#of('table').value]), name: 'table' }))
     this.#of('file').addEventListener('change', ({ target }) => {
-      if (target.files.length > 0) this.#takeFile(target.files[0])
+      if (target.files.length > 0) this.takeFile(target.files[0])
       target.value = '' // or the same file would be no change
     })
     for (const id of ['columns', 'decimal', 'dates', 'missing']) this.#of(id).addEventListener('change', () => this.#table && this.#take(this.#table))
-    this.#drop(element(view))
   }
 
   #of(id) { return element(`${this.#view}-${id}`) }
 
-  #takeFile(file) {
+  takeFile(file) {
     this.#of('paste').open = true
     this.#take({ blob: file, name: file.name })
-  }
-
-  // #drop takes files that are dropped on the view. Text that is dropped goes where text is written.
-  #drop(view) {
-    const holds = e => e.dataTransfer?.types.includes('Files')
-    view.addEventListener('dragover', e => { if (holds(e)) e.preventDefault() })
-    view.addEventListener('drop', e => {
-      if (!holds(e)) return
-      e.preventDefault()
-      if (e.dataTransfer.files.length > 0) this.#takeFile(e.dataTransfer.files[0])
-    })
   }
 
   #take = latest(async table => {
