@@ -30,6 +30,7 @@ type spec struct {
 	shape     shape
 	second    shape   // of a second scale, noShape where there is none
 	period    float64 // of a season, 0 where there is none
+	long      float64 // period of a second season, of which the first one is a part, 0 where there is none
 	axial     float64 // period along every axis, 0 where there is none
 	aniso     bool
 	different bool // axes have units of their own
@@ -38,8 +39,8 @@ type spec struct {
 
 // The parameters theta of a family, in order: log length, log noise over signal, log standard deviation of the slope;
 // then, where the family has them, anisotropy (two in the plane, one less than axes elsewhere), log length of smoothing, second scale (log
-// variance, log length), season (log variance, log width, log decay, log period over the one found) and period along every axis (log
-// width, log period over the one found).
+// variance, log length), season (log variance, log width, log decay, log period over the one found), long season (the first three of these)
+// and period along every axis (log width, log period over the one found).
 const (
 	tLength = iota
 	tNoise
@@ -57,7 +58,7 @@ func (s *spec) anisoParams() int {
 	return s.dim - 1
 }
 
-// smoothAt, secondAt, seasonAt and axialAt are the places of these parameters, params their number.
+// smoothAt, secondAt, seasonAt, longAt and axialAt are the places of these parameters, params their number.
 func (s *spec) smoothAt() int { return tFirst + s.anisoParams() }
 
 func (s *spec) secondAt() int {
@@ -74,11 +75,18 @@ func (s *spec) seasonAt() int {
 	return s.secondAt()
 }
 
-func (s *spec) axialAt() int {
+func (s *spec) longAt() int {
 	if s.period > 0 {
 		return s.seasonAt() + 4
 	}
 	return s.seasonAt()
+}
+
+func (s *spec) axialAt() int {
+	if s.long > 0 {
+		return s.longAt() + 3
+	}
+	return s.longAt()
 }
 
 func (s *spec) params() int {
@@ -96,11 +104,31 @@ type part struct {
 	smooth   float64 // of glide: how many times as long the length is as that of smoothing
 }
 
+// season is a summand that is periodic, and decays with the distance. There is none where its variance is 0.
+type season struct {
+	variance, width, decay, frequency float64
+	rough                             bool // it may jump, as from a Friday to a Saturday
+}
+
+// newSeason takes the log variance, log width and log decay from theta.
+func newSeason(theta []float64, period float64) season {
+	return season{variance: math.Exp(theta[0]), width: math.Exp(-2 * theta[1]), decay: math.Exp(-theta[2]), frequency: math.Pi / period}
+}
+
+// period is that of a season, 0 where there is none.
+func (s *season) period() float64 {
+	if s.variance > 0 {
+		return math.Pi / s.frequency
+	}
+	return 0
+}
+
 // kernel is a covariance function, in units of the signal's variance.
 type kernel struct {
 	metric [3]float64 // weights of the features of a pair, see features
 	parts  []part
-	season struct{ variance, width, decay, frequency float64 }
+	season season
+	long   season // beside it
 	axial  struct{ width, frequency float64 }
 	noise  float64
 	slope2 float64 // variance of the slope
@@ -143,8 +171,11 @@ func (s *spec) kernel(theta []float64) *kernel {
 	}
 	if s.period > 0 {
 		at := s.seasonAt()
-		k.season.variance, k.season.width, k.season.decay = math.Exp(theta[at]), math.Exp(-2*theta[at+1]), math.Exp(-theta[at+2])
-		k.season.frequency = math.Pi / (s.period * math.Exp(theta[at+3]))
+		k.season = newSeason(theta[at:], s.period*math.Exp(theta[at+3]))
+	}
+	if s.long > 0 {
+		k.long = newSeason(theta[s.longAt():], s.long)
+		k.long.rough = true
 	}
 	if s.axial > 0 {
 		at := s.axialAt()
@@ -155,7 +186,7 @@ func (s *spec) kernel(theta []float64) *kernel {
 
 // variance is that of the signal at x, less the trend's.
 func (k *kernel) variance() float64 {
-	v := k.season.variance + k.level2
+	v := k.season.variance + k.long.variance + k.level2
 	for _, p := range k.parts {
 		v += p.variance
 	}
@@ -283,8 +314,10 @@ func (k *kernel) covariances(dst []float64, f *features, w *scratch) {
 	for _, p := range k.parts {
 		p.add(dst, d2, w)
 	}
-	if k.season.variance > 0 {
-		k.addSeason(dst, d2, w)
+	for _, s := range [...]*season{&k.season, &k.long} {
+		if s.variance > 0 {
+			s.add(dst, d2, w)
+		}
 	}
 }
 
@@ -344,20 +377,27 @@ func (p *part) addGlide(dst, d2 []float64, w *scratch) {
 	}
 }
 
-// addSeason adds the covariances of the season: periodic, and decaying with the distance.
-func (k *kernel) addSeason(dst, d2 []float64, w *scratch) {
+// add adds the season's covariances at squared distances.
+func (p *season) add(dst, d2 []float64, w *scratch) {
 	t, e, s := w.t[:len(d2)], w.e[:len(d2)], w.s[:len(d2)]
 	for i, d := range d2 {
-		t[i] = k.season.frequency * math.Sqrt(d)
+		t[i] = p.frequency * math.Sqrt(d)
 	}
 	simd.SinCosF64(s, e, t)
-	decay := 0.5 * k.season.decay * k.season.decay
-	for i, d := range d2 {
-		t[i] = -2*s[i]*s[i]*k.season.width - decay*d
+	decay := 0.5 * p.decay * p.decay
+	if p.rough {
+		c := -2 * math.Sqrt(p.width)
+		for i, d := range d2 {
+			t[i] = c*math.Abs(s[i]) - decay*d
+		}
+	} else {
+		for i, d := range d2 {
+			t[i] = -2*s[i]*s[i]*p.width - decay*d
+		}
 	}
 	simd.ExpF64(e, t)
 	for i := range e {
-		dst[i] += k.season.variance * e[i]
+		dst[i] += p.variance * e[i]
 	}
 }
 

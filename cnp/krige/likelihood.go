@@ -274,6 +274,12 @@ func (p *prior) normals(s *spec) (mean, std []float64) {
 		mean[at+2], std[at+2] = math.Log(2), 1.2
 		mean[at+3], std[at+3] = 0, 0.02
 	}
+	if s.long > 0 {
+		at := s.longAt()
+		mean[at], std[at] = math.Log(0.3), 2
+		mean[at+1], std[at+1] = 0, 1
+		mean[at+2], std[at+2] = math.Log(2), 0.8
+	}
 	if s.axial > 0 {
 		at := s.axialAt()
 		mean[at], std[at] = math.Log(0.1), 2
@@ -305,6 +311,9 @@ func (s *spec) widen(mean, std []float64) {
 	}
 	if s.period > 0 {
 		mean[s.seasonAt()] -= more
+	}
+	if s.long > 0 {
+		mean[s.longAt()] -= more
 	}
 }
 

@@ -80,7 +80,7 @@ func (l *local) knowledge(ctx context.Context, places, v []float64) {
 
 // nearest predicts targets from so many points.
 func (m *Model) nearest(count int) *local {
-	l := &local{m: m, near: count, season: m.season(), turn: metricRoot(m.members[0])}
+	l := &local{m: m, near: count, seasons: m.seasonsOf(), turn: metricRoot(m.members[0])}
 	l.at = l.turned(m.x)
 	d := m.frame.dim
 	l.tree = newTree(l.at, d)
@@ -256,7 +256,7 @@ func (l *local) around(w *desk, anchor int, at []float64, some []int32, dist2 []
 	find := func(x []float64) (reach float64) {
 		w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], x, l.near, math.Inf(1), &w.search)
 		var season float64
-		w.index, season = l.m.addSeason(w.index, x[0], l.season, -1, l.m.n)
+		w.index, season = l.addSeasons(w.index, x[0], l.m.n)
 		return min(0.16*w.dist2[len(w.dist2)-1], season*season)
 	}
 	reach, far := find(l.anchorAt[anchor*d:(anchor+1)*d]), w.far[:0]
@@ -439,13 +439,49 @@ func (l *local) leaveOneOut(ctx context.Context, some []int, mean, variance []fl
 	return l.mixture(ctx, at, some, mean, variance)
 }
 
+// addSeasons adds to the nearest points of a place on a line those that know its seasons. They surround what lies within reach of it.
+func (l *local) addSeasons(index []int32, x float64, some int) (with []int32, reach float64) {
+	reach = math.Inf(1)
+	nearest := index[:len(index):len(index)]
+	for i, period := range l.seasons {
+		had := len(index)
+		var r float64
+		index, r = l.m.addSeason(index, x, period, some)
+		if reach = min(reach, r); i > 0 && len(index) > had {
+			index = l.m.addBeside(index, nearest, x, period, some)
+		}
+	}
+	return index, reach
+}
+
+// addBeside adds every few of the rows that are a longer season away from the nearest ones of a place. What the rows near it say of those
+// that are a season away from it is else as well a change of the level as one with the season, as from a Friday to a Saturday.
+func (m *Model) addBeside(index, nearest []int32, x, period float64, some int) []int32 {
+	places := []float64{-period, period}
+	switch {
+	case x > m.x[some-1]:
+		places[1] = -2 * period
+	case x < m.x[0]:
+		places[0] = 2 * period
+	}
+	for _, away := range places {
+		for i := 0; i < len(nearest); i += near / seasonNear {
+			p, _ := slices.BinarySearch(m.x[:some], m.x[nearest[i]]+away)
+			if p > 0 && p < some && !slices.Contains(index, int32(p)) {
+				index = append(index, int32(p))
+			}
+		}
+	}
+	return index
+}
+
 // addSeason adds to the nearest points of a place on a line, where these span less than three seasons, the points near the places one and
-// two periods away from it, on either side: only they know the season there. Of all points it takes those of the first some, without self.
+// two periods away from it, on either side: only they know the season there. Of all points it takes those of the first some.
 // They surround what lies within reach of the place, which is infinite where none is added.
-func (m *Model) addSeason(index []int32, x, period float64, self int32, some int) (with []int32, reach float64) {
+func (m *Model) addSeason(index []int32, x, period float64, some int) (with []int32, reach float64) {
 	const around = seasonNear / 2
 	reach = math.Inf(1)
-	if period == 0 || len(index) == 0 {
+	if len(index) == 0 {
 		return index, reach
 	}
 	at := m.x[:some]
@@ -464,7 +500,7 @@ func (m *Model) addSeason(index []int32, x, period float64, self int32, some int
 			from, to := max(0, middle-around), min(some, middle+around)
 			reach = min(reach, place-at[from], at[to-1]-place)
 			for i := from; i < to; i++ {
-				if p := int32(i); p != self && !slices.Contains(index, p) {
+				if p := int32(i); !slices.Contains(index, p) {
 					index = append(index, p)
 				}
 			}
@@ -473,22 +509,19 @@ func (m *Model) addSeason(index []int32, x, period float64, self int32, some int
 	return index, reach
 }
 
-// season is the period of a member, 0 where it has none.
-func (b *member) season() float64 {
-	if b.spec.period > 0 {
-		return math.Pi / b.kernel.season.frequency
-	}
-	return 0
-}
-
-// season is the period of the likeliest member that has one, 0 where none has.
-func (m *Model) season() float64 {
+// seasonsOf are the periods of the likeliest member that has one, the shorter one first, none where none has.
+func (m *Model) seasonsOf() (periods []float64) {
 	for _, b := range m.members {
-		if p := b.season(); p > 0 {
-			return p
+		for _, s := range [...]*season{&b.kernel.season, &b.kernel.long} {
+			if p := s.period(); p > 0 {
+				periods = append(periods, p)
+			}
+		}
+		if periods != nil {
+			return periods
 		}
 	}
-	return 0
+	return nil
 }
 
 // forecast predicts a block of a line from the points before it alone.
@@ -505,7 +538,7 @@ func (l *local) forecast(b *block) {
 		for q := max(0, from-l.near); q < from; q++ {
 			w.index = append(w.index, int32(q))
 		}
-		w.index, _ = l.m.addSeason(w.index, t.x[i], l.season, -1, from)
+		w.index, _ = l.addSeasons(w.index, t.x[i], from)
 		l.solve(&w, l.m.members, t, []int32{int32(i)}, nil, b.mean, b.variance)
 	}
 }

@@ -34,7 +34,7 @@ type local struct {
 	at   []float64 // the points in these coordinates
 	tree *tree
 
-	season   float64   // the period of the members' season, 0 where they have none
+	seasons  []float64 // the periods of the members' seasons, the shorter one first
 	anchorAt []float64 // every few of the points
 	anchors  *tree
 }

@@ -73,26 +73,35 @@ func (w *widened) unlikely(x float64) float64 {
 
 // newPath draws a path of a kernel of d coordinates. root is metricRoot of its member.
 func newPath(k *kernel, root []float64, d int, rng *rand.Rand) *path {
-	terms := len(k.parts)
-	if k.season.variance > 0 {
-		terms++
+	var seasons []season
+	for _, s := range []season{k.season, k.long} {
+		if s.variance > 0 {
+			seasons = append(seasons, s)
+		}
 	}
+	terms := len(k.parts) + len(seasons)
 	each := pathWaves / terms
 	n := each * terms
 	f := &path{frequency: make([]float64, d*n), cos: make([]float64, n), sin: make([]float64, n), slope: make([]float64, d)}
 	z, wide := make([]float64, d), newWidened(float64(d)/2, wideNormal)
 	for i := range n {
 		var square, scale float64 // of the amplitudes, of the normal numbers
-		if q := i / each; q < len(k.parts) {
-			scale, square = k.parts[q].frequency(rng)
+		q := i/each - len(k.parts)
+		if q < 0 {
+			scale, square = k.parts[i/each].frequency(rng)
 		} else {
-			scale, square = k.season.decay, k.season.variance
+			scale, square = seasons[q].decay, seasons[q].variance
 		}
 		square *= wide.normals(z, rng) / float64(each)
 		switch {
-		case i/each == len(k.parts):
-			multiple, ratio := harmonic(k.season.width, rng)
-			f.frequency[i] = scale*z[0] + 2*k.season.frequency*multiple
+		case q >= 0:
+			width := seasons[q].width
+			if seasons[q].rough { // a mixture of smooth ones, as Matérn functions are of squared exponentials
+				s, v := (&part{shape: matern12, variance: 1, inverse: math.Sqrt(width)}).frequency(rng)
+				width, square = s*s, square*v
+			}
+			multiple, ratio := harmonic(width, rng)
+			f.frequency[i] = scale*z[0] + 2*seasons[q].frequency*multiple
 			square *= ratio
 		case root == nil:
 			for c, v := range z {
@@ -157,7 +166,7 @@ func harmonic(width float64, rng *rand.Rand) (multiple, ratio float64) {
 	up, down := poisson(s*width/2, rng), poisson(s*width/2, rng)
 	var sum float64
 	for _, s := range wideSeason {
-		sum += math.Pow(s, up+down) * math.Exp(-width*(s-1))
+		sum += math.Exp((up+down)*math.Log(s) - width*(s-1)) // neither factor may overflow
 	}
 	return up - down, float64(len(wideSeason)) / sum
 }

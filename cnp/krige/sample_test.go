@@ -55,7 +55,7 @@ func TestSampledCovariance(t *testing.T) {
 				}
 				require.Equal(t, c.name == "inducing", b.inducing != nil)
 			}
-			require.Equal(t, c.period > 0, m.season() > 0)
+			require.Equal(t, c.period > 0, m.seasonsOf() != nil)
 			targets, _ := table(nt, c.d, 0, 3)
 			for i := range 4 * c.d { // pairs of near targets
 				targets[4*c.d+i] = targets[i] + 0.01
@@ -184,8 +184,9 @@ func TestPaths(t *testing.T) {
 			spec := spec{dim: d, shape: s, aniso: d == 3}
 			theta := []float64{math.Log(0.5), math.Log(0.1), math.Log(0.2), 0.4, -0.3}[:spec.params()]
 			if d == 1 && s == matern32 {
-				spec.second, spec.period = matern12, 0.7
+				spec.second, spec.period, spec.long = matern12, 0.7, 1.9
 				theta = append(theta, math.Log(0.5), math.Log(0.1), math.Log(0.8), 0.2, math.Log(3), 0)
+				theta = append(theta, math.Log(0.6), 0, math.Log(2))
 			}
 			b := &member{spec: &spec, theta: theta, kernel: spec.kernel(theta)}
 			b.kernel.level2 = 0.3

@@ -18,6 +18,8 @@ const (
 	seasonTries  = 3    // periods that are fitted
 	seasonKnown  = 0.25 // cycles in a series by which a period that is found differs from one of the calendar, if it is another
 	seasonEqual  = 0.02 // cycles in a series by which two periods that are given differ, if they are two
+	seasonLonger = 1.9  // times the period of the shorter of two seasons: that of the longer one at least
+	seasonsLess  = 5.0  // nats that a second season has to explain
 	seasonCycles = 4.0  // of a season, in the end of a long series, up to which it is looked for in all of it
 )
 
@@ -53,7 +55,7 @@ func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *
 		if ctx.Err() != nil {
 			return
 		}
-		pe := m.seasonEvidence(e, p)
+		pe := m.seasonEvidence(e, []float64{p})
 		// What the other units change: families are compared as if all had been fitted to the same.
 		change := pe.cost(best.spec, best.theta) - best.cost
 		if i >= given { // the best of many periods looks better than it is
@@ -75,6 +77,7 @@ func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *
 	if fitted == nil || ctx.Err() != nil {
 		return
 	}
+	single := (*all)[wave:]
 	wave = len(*all)
 	for _, shapes := range [][2]shape{{matern52, matern12}, {matern52, matern52}} {
 		two := *fitted.spec
@@ -83,6 +86,75 @@ func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *
 			steps: 20, tolerance: 0.05})
 	}
 	e.descend(ctx, (*all)[wave:]...)
+	for _, f := range (*all)[wave:] {
+		if f.cost-f.change < fitted.cost-fitted.change {
+			fitted = f
+		}
+	}
+	if two := m.twoSeasons(e, fitted, single); two != nil {
+		*all = append(*all, two)
+		e.descend(ctx, two)
+	}
+}
+
+// twoSeasons starts a family with two seasons, that of the family that was fitted best and another one, as a day and a week are. The longer
+// one is rough, as from a Friday to a Saturday values jump, and has its period as it was found: two of the shorter one at least, and so
+// long that the series has two. It is nil where none of some starts comes near what was fitted: the series has one season then.
+func (m *Model) twoSeasons(e *evidence, fitted *family, single []*family) (best *family) {
+	extent := (m.x[m.n-1]-m.x[0])*(1+1e-3) + spacing(m.x, 1)
+	for _, other := range single {
+		short, long := fitted, other
+		if short.spec.period > long.spec.period {
+			short, long = long, short
+		}
+		p := long.spec.period
+		if p < seasonLonger*short.spec.period || 2*p > extent {
+			continue
+		}
+		s := *fitted.spec
+		s.period, s.long = short.spec.period, p
+		pe := m.seasonEvidence(e, []float64{s.period, s.long})
+		f := &family{spec: &s, units: pe, steps: 25, tolerance: 0.05}
+		f.theta, f.cost = pe.bothStart(&s, fitted, other)
+		// What the units change is what they change for the family with one season.
+		f.change = pe.cost(fitted.spec, fitted.theta) - fitted.cost + fitted.change - seasonsLess
+		if f.cost-f.change < fitted.cost-fitted.change+seasonsLess && (best == nil || f.cost-f.change < best.cost-best.change) {
+			best = f
+		}
+	}
+	return best
+}
+
+// bothStart is the best of some starts of a family with two seasons: what is fitted with one of them, and some of the other.
+func (e *evidence) bothStart(s *spec, fitted, other *family) (theta []float64, cost float64) {
+	mean, _ := e.prior.normals(s)
+	var tries [][]float64
+	season, at, from := s.seasonAt(), s.longAt(), other.spec.seasonAt()
+	for _, width := range []float64{0.2, 1} {
+		for _, variance := range []float64{0.05, 0.5} {
+			t := slices.Clone(mean)
+			copy(t, fitted.theta[:season])
+			if fitted.spec.period == s.period {
+				copy(t[season:], fitted.theta[season:])
+				t[at], t[at+1] = math.Log(variance), math.Log(width)
+			} else {
+				copy(t[season:], other.theta[from:])
+				copy(t[at:], fitted.theta[season:season+3])
+				t[season], t[season+1] = math.Log(variance), math.Log(width)
+			}
+			stays := slices.Clone(t) // what had to change within weeks, as weekends are none of its own, may now stay
+			stays[season+2] = max(stays[season+2], mean[season+2])
+			tries = append(tries, t, stays)
+		}
+	}
+	costs := e.costs(s, tries)
+	best := 0
+	for i, c := range costs {
+		if c < costs[best] {
+			best = i
+		}
+	}
+	return tries[best], costs[best]
 }
 
 // cyclesApart is by how many cycles seasons of the periods p and q have come apart at the end of the series.
@@ -151,8 +223,8 @@ func (e *evidence) beside(s *spec, from *family) []float64 {
 	return tries[best]
 }
 
-// seasonEvidence is the likelihood whose runs of a long series are given values one and two periods before them, too.
-func (m *Model) seasonEvidence(e *evidence, period float64) *evidence {
+// seasonEvidence is the likelihood whose runs of a long series are given values one and two of each period before them, too.
+func (m *Model) seasonEvidence(e *evidence, periods []float64) *evidence {
 	if len(e.units) == 1 {
 		return e
 	}
@@ -161,11 +233,12 @@ func (m *Model) seasonEvidence(e *evidence, period float64) *evidence {
 		block := u.index[u.given:]
 		first, last := m.x[block[0]], m.x[block[len(block)-1]]
 		var given []int
-		for back := 2; back >= 1; back-- {
-			lo, _ := slices.BinarySearch(m.x, first-float64(back)*period-0.05*period)
-			hi, _ := slices.BinarySearch(m.x, last-float64(back)*period+0.05*period)
+		for k := range 2 * len(periods) {
+			period, back := periods[k/2], float64(2-k%2)
+			lo, _ := slices.BinarySearch(m.x, first-back*period-0.05*period)
+			hi, _ := slices.BinarySearch(m.x, last-back*period+0.05*period)
 			hi = min(hi, block[0])
-			step := max(1, (hi-lo)/16)
+			step := max(1, (hi-lo)*len(periods)/16)
 			for i := lo; i < hi; i += step {
 				given = append(given, i)
 			}

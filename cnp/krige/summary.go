@@ -61,6 +61,11 @@ func (m *Model) member(b *member) Member {
 		out.SeasonSignal = m.frame.ys * math.Sqrt(b.variance*k.season.variance)
 		out.SeasonWidth, out.SeasonLength = 1/math.Sqrt(k.season.width), unit/k.season.decay
 	}
+	if b.spec.long > 0 {
+		out.LongPeriod = unit * k.long.period()
+		out.LongSignal = m.frame.ys * math.Sqrt(b.variance*k.long.variance)
+		out.LongWidth, out.LongLength = 1/math.Sqrt(k.long.width), unit/k.long.decay
+	}
 	if len(k.parts) > 1 {
 		out.Shape += " + " + k.parts[1].shape.String()
 		out.SecondAt, out.SecondSignal = unit/k.parts[1].inverse, m.frame.ys*math.Sqrt(b.variance*k.parts[1].variance)

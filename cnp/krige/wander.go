@@ -43,11 +43,14 @@ func (m *Model) wandering(ctx context.Context, e *evidence, others []*family) []
 	if season != nil {
 		for _, f := range slices.Clone(all) {
 			s := *f.spec
-			s.period = season.spec.period
+			s.period, s.long = season.spec.period, season.spec.long
 			theta := season.of(e).mean(&s)
 			copy(theta, f.theta)
 			copy(theta[s.seasonAt():], season.theta[season.spec.seasonAt():])
 			theta[s.seasonAt()] -= math.Log(wanderVariance)
+			if s.long > 0 {
+				theta[s.longAt()] -= math.Log(wanderVariance)
+			}
 			all = append(all, &family{spec: &s, units: season.units, theta: theta, steps: 12, tolerance: 0.02,
 				change: season.of(e).cost(f.spec, f.theta) - f.cost})
 		}
