@@ -49,6 +49,7 @@ type (
 		Shape      string           `json:"shape,omitempty"`
 		Second     string           `json:"second,omitempty"`
 		Period     float64          `json:"period,omitempty"`
+		Long       float64          `json:"long_period,omitempty"` // of a second season
 		Axial      float64          `json:"axial,omitempty"`
 		Aniso      bool             `json:"anisotropic,omitempty"`
 		Parameters []float64        `json:"parameters,omitempty"`
@@ -100,7 +101,7 @@ func (p *Population) MarshalJSON() ([]byte, error) {
 		Scale: p.bend.String(), Amounts: p.amounts}
 	for _, k := range p.kernels {
 		m := populationMember{Kind: covarianceKind, Shape: shapeNames[k.spec.shape], Second: shapeNames[k.spec.second],
-			Period: k.spec.period, Axial: k.spec.axial, Aniso: k.spec.aniso, Parameters: k.theta}
+			Period: k.spec.period, Long: k.spec.long, Axial: k.spec.axial, Aniso: k.spec.aniso, Parameters: k.theta}
 		for _, a := range k.atoms {
 			m.Atoms = append(m.Atoms, populationAtom{a.share, a.shape, a.scale, a.level2})
 		}
@@ -215,14 +216,14 @@ func (m *populationMember) covariance(p *Population) (k populationKernel, err er
 	if m.Waves != nil {
 		return k, fmt.Errorf("%w: a covariance with waves", ErrFile)
 	}
-	s := &spec{dim: p.frame.dim, period: m.Period, axial: m.Axial, aniso: m.Aniso, different: p.opt.DifferentUnits}
+	s := &spec{dim: p.frame.dim, period: m.Period, long: m.Long, axial: m.Axial, aniso: m.Aniso, different: p.opt.DifferentUnits}
 	if s.shape, err = shapeNamed(m.Shape); err != nil {
 		return k, err
 	}
 	if s.second, err = shapeNamed(m.Second); err != nil {
 		return k, err
 	}
-	for _, v := range []float64{m.Period, m.Axial} {
+	for _, v := range []float64{m.Period, m.Long, m.Axial} {
 		if !(v >= 0 && v <= populationExtreme) {
 			return k, fmt.Errorf("%w: a period of %g", ErrFile, v)
 		}
@@ -234,6 +235,8 @@ func (m *populationMember) covariance(p *Population) (k populationKernel, err er
 		return k, fmt.Errorf("%w: anisotropic in %d dimensions, sphere %t", ErrFile, s.dim, p.frame.sphere)
 	case s.axial > 0 && (p.frame.sphere || p.opt.DifferentUnits):
 		return k, fmt.Errorf("%w: a period along axes of the sphere, or of different units", ErrFile)
+	case s.long > 0 && !(s.period > 0 && s.period < s.long):
+		return k, fmt.Errorf("%w: a season of %g beside one of %g, which must be shorter", ErrFile, s.long, s.period)
 	case len(m.Parameters) != s.params():
 		return k, fmt.Errorf("%w: %d parameters, need %d", ErrFile, len(m.Parameters), s.params())
 	}
@@ -258,7 +261,7 @@ func (m *populationMember) covariance(p *Population) (k populationKernel, err er
 // check reports numbers that covariances cannot be computed from.
 func (k *kernel) check() error {
 	all := []float64{k.noise, k.slope2, k.metric[0], math.Abs(k.metric[1]), k.metric[2], k.season.variance, k.season.width, k.season.decay,
-		k.season.frequency, k.axial.width, k.axial.frequency}
+		k.season.frequency, k.long.variance, k.long.width, k.long.decay, k.long.frequency, k.axial.width, k.axial.frequency}
 	for _, p := range k.parts {
 		all = append(all, p.variance, p.inverse)
 	}

@@ -16,12 +16,12 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/weights"
 )
 
-// planePopulation has every part that a document can have: anisotropy, a second scale, a season and a period along axes.
+// planePopulation has every part that a document can have: anisotropy, a second scale, two seasons, and a period along axes.
 func planePopulation() *Population {
 	p := &Population{opt: Options{Dim: 2}, axial: true}
 	p.frame = &frame{dim: 2, centre: []float64{1e6, -1. / 3}, unit: []float64{-0.1, 0.1}, y0: math.Pi, ys: 1e-7}
 	for i, s := range []spec{{dim: 2, shape: matern32}, {dim: 2, shape: squared, second: rational, aniso: true},
-		{dim: 2, shape: matern12, axial: 0.7, aniso: true}, {dim: 2, shape: matern52, period: 1.0 / 3}} {
+		{dim: 2, shape: matern12, axial: 0.7, aniso: true}, {dim: 2, shape: matern52, period: 1.0 / 3, long: 1.5}} {
 		k := populationKernel{spec: &s, theta: make([]float64, s.params())}
 		for j := range k.theta {
 			k.theta[j] = -math.Sqrt(float64(i+j+1)) / 3
@@ -56,7 +56,7 @@ func TestPopulationDocumentIsWhole(t *testing.T) {
 		{waveform{}, []string{"lo", "hi", "off"}},
 		{wavePrior{}, []string{"dim", "known", "isotropic", "width", "least", "most", "other"}},
 		{populationKernel{}, []string{"spec", "theta", "kernel", "atoms"}},
-		{spec{}, []string{"dim", "shape", "second", "period", "axial", "aniso", "different", "wanders"}},
+		{spec{}, []string{"dim", "shape", "second", "period", "long", "axial", "aniso", "different", "wanders"}},
 		{atom{}, []string{"share", "shape", "scale", "level2"}},
 		{frame{}, []string{"dim", "sphere", "centre", "unit", "y0", "ys"}},
 	} {
@@ -101,6 +101,7 @@ func TestPopulationDocumentDamaged(t *testing.T) {
 		{`"share":0.125,"shape":2`, `"share":0.125,"shape":1e7`, "atom 0"},
 		{`"level_variance":0.3`, `"level_variance":1e31`, "atom 1"},
 		{`"axial":0.7`, `"axial":-0.7`, "period of -0.7"},
+		{`"long_period":1.5`, `"long_period":0.3`, "season of 0.3 beside one of 0.333"},
 		{`"second":"rational"`, `"second":"none"`, `shape "none"`},
 	} {
 		damaged := strings.Replace(string(text), c.old, c.new, 1)
