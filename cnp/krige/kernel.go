@@ -378,26 +378,26 @@ func (p *part) addGlide(dst, d2 []float64, w *scratch) {
 }
 
 // add adds the season's covariances at squared distances.
-func (p *season) add(dst, d2 []float64, w *scratch) {
-	t, e, s := w.t[:len(d2)], w.e[:len(d2)], w.s[:len(d2)]
+func (s *season) add(dst, d2 []float64, w *scratch) {
+	t, e, sin := w.t[:len(d2)], w.e[:len(d2)], w.s[:len(d2)]
 	for i, d := range d2 {
-		t[i] = p.frequency * math.Sqrt(d)
+		t[i] = s.frequency * math.Sqrt(d)
 	}
-	simd.SinCosF64(s, e, t)
-	decay := 0.5 * p.decay * p.decay
-	if p.rough {
-		c := -2 * math.Sqrt(p.width)
+	simd.SinCosF64(sin, e, t)
+	decay := 0.5 * s.decay * s.decay
+	if s.rough {
+		c := -2 * math.Sqrt(s.width)
 		for i, d := range d2 {
-			t[i] = c*math.Abs(s[i]) - decay*d
+			t[i] = c*math.Abs(sin[i]) - decay*d
 		}
 	} else {
 		for i, d := range d2 {
-			t[i] = -2*s[i]*s[i]*p.width - decay*d
+			t[i] = -2*sin[i]*sin[i]*s.width - decay*d
 		}
 	}
 	simd.ExpF64(e, t)
 	for i := range e {
-		dst[i] += p.variance * e[i]
+		dst[i] += s.variance * e[i]
 	}
 }
 
