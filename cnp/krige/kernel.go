@@ -105,10 +105,7 @@ type part struct {
 }
 
 // season is a summand that is periodic, and decays with the distance. There is none where its variance is 0.
-type season struct {
-	variance, width, decay, frequency float64
-	rough                             bool // it may jump, as from a Friday to a Saturday
-}
+type season struct{ variance, width, decay, frequency float64 }
 
 // newSeason takes the log variance, log width and log decay from theta.
 func newSeason(theta []float64, period float64) season {
@@ -175,7 +172,6 @@ func (s *spec) kernel(theta []float64) *kernel {
 	}
 	if s.long > 0 {
 		k.long = newSeason(theta[s.longAt():], s.long)
-		k.long.rough = true
 	}
 	if s.axial > 0 {
 		at := s.axialAt()
@@ -385,15 +381,8 @@ func (s *season) add(dst, d2 []float64, w *scratch) {
 	}
 	simd.SinCosF64(sin, e, t)
 	decay := 0.5 * s.decay * s.decay
-	if s.rough {
-		c := -2 * math.Sqrt(s.width)
-		for i, d := range d2 {
-			t[i] = c*math.Abs(sin[i]) - decay*d
-		}
-	} else {
-		for i, d := range d2 {
-			t[i] = -2*sin[i]*sin[i]*s.width - decay*d
-		}
+	for i, d := range d2 {
+		t[i] = -2*sin[i]*sin[i]*s.width - decay*d
 	}
 	simd.ExpF64(e, t)
 	for i := range e {

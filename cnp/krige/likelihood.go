@@ -277,7 +277,7 @@ func (p *prior) normals(s *spec) (mean, std []float64) {
 	if s.long > 0 {
 		at := s.longAt()
 		mean[at], std[at] = math.Log(0.3), 2
-		mean[at+1], std[at+1] = 0, 1
+		mean[at+1], std[at+1] = math.Log(0.1), 1
 		mean[at+2], std[at+2] = math.Log(2), 0.8
 	}
 	if s.axial > 0 {

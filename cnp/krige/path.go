@@ -95,12 +95,7 @@ func newPath(k *kernel, root []float64, d int, rng *rand.Rand) *path {
 		square *= wide.normals(z, rng) / float64(each)
 		switch {
 		case q >= 0:
-			width := seasons[q].width
-			if seasons[q].rough { // a mixture of smooth ones, as Matérn functions are of squared exponentials
-				s, v := (&part{shape: matern12, variance: 1, inverse: math.Sqrt(width)}).frequency(rng)
-				width, square = s*s, square*v
-			}
-			multiple, ratio := harmonic(width, rng)
+			multiple, ratio := harmonic(seasons[q].width, rng)
 			f.frequency[i] = scale*z[0] + 2*seasons[q].frequency*multiple
 			square *= ratio
 		case root == nil:

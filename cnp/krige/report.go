@@ -48,7 +48,7 @@ type Weights struct {
 //   - Signal²·shape(r/Length), where r² = Δᵀ·Metric·Δ, or |Δ|² where Metric is nil;
 //   - SecondSignal²·shape(r/SecondAt), where Shape names two shapes;
 //   - SeasonSignal²·exp(-2·sin²(π·r/Period)/SeasonWidth² - r²/(2·SeasonLength²)), where there is a Period;
-//   - LongSignal²·exp(-2·|sin(π·r/LongPeriod)|/LongWidth - r²/(2·LongLength²)), where there is a LongPeriod;
+//   - LongSignal²·exp(-2·sin²(π·r/LongPeriod)/LongWidth² - r²/(2·LongLength²)), where there is a LongPeriod;
 //   - Noise² where both are the same row;
 //
 // and of a linear trend, whose slopes have a mean of 0 and the deviation Trend, and an unknown level. On the sphere places are unit
@@ -66,7 +66,7 @@ type Member struct {
 	SeasonSignal float64 `json:"season_signal,omitempty"`
 	SeasonWidth  float64 `json:"season_width,omitempty"`
 	SeasonLength float64 `json:"season_length,omitempty"`
-	// Those of a second, longer season, as a week beside a day, which may jump.
+	// Those of a second, longer season, as a week beside a day.
 	LongPeriod float64 `json:"long_period,omitempty"`
 	LongSignal float64 `json:"long_signal,omitempty"`
 	LongWidth  float64 `json:"long_width,omitempty"`

@@ -52,8 +52,8 @@ func (q *Member) covariance(a, b []float64) float64 {
 		k += q.SecondSignal * q.SecondSignal * shapes[second](r/q.SecondAt)
 	}
 	if q.LongPeriod > 0 {
-		s := math.Abs(math.Sin(math.Pi*r/q.LongPeriod)) / q.LongWidth
-		k += q.LongSignal * q.LongSignal * math.Exp(-2*s-r*r/(2*q.LongLength*q.LongLength))
+		s := math.Sin(math.Pi*r/q.LongPeriod) / q.LongWidth
+		k += q.LongSignal * q.LongSignal * math.Exp(-2*s*s-r*r/(2*q.LongLength*q.LongLength))
 	}
 	if q.Period > 0 {
 		s := math.Sin(math.Pi*r/q.Period) / q.SeasonWidth

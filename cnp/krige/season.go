@@ -98,8 +98,9 @@ func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *
 }
 
 // twoSeasons starts a family with two seasons, that of the family that was fitted best and another one, as a day and a week are. The longer
-// one is rough, as from a Friday to a Saturday values jump, and has its period as it was found: two of the shorter one at least, and so
-// long that the series has two. It is nil where none of some starts comes near what was fitted: the series has one season then.
+// one is narrow to begin with, a few hours of a week, so that each day of a week may have a shape of its own and values may jump from a
+// Friday to a Saturday. It has its period as it was found: two of the shorter one at least, and so long that the series has two. It is nil
+// where none of some starts comes near what was fitted: the series has one season then.
 func (m *Model) twoSeasons(e *evidence, fitted *family, single []*family) (best *family) {
 	extent := (m.x[m.n-1]-m.x[0])*(1+1e-3) + spacing(m.x, 1)
 	for _, other := range single {
@@ -130,8 +131,8 @@ func (e *evidence) bothStart(s *spec, fitted, other *family) (theta []float64, c
 	mean, _ := e.prior.normals(s)
 	var tries [][]float64
 	season, at, from := s.seasonAt(), s.longAt(), other.spec.seasonAt()
-	for _, width := range []float64{0.2, 1} {
-		for _, variance := range []float64{0.05, 0.5} {
+	for _, width := range []float64{0.03, 0.1, 0.3} {
+		for _, variance := range []float64{0.03, 0.1, 0.3} {
 			t := slices.Clone(mean)
 			copy(t, fitted.theta[:season])
 			if fitted.spec.period == s.period {
