@@ -13,7 +13,7 @@ import (
 // process that drew them.
 func TestPopulationAxial(t *testing.T) {
 	const d, n, period = 2, 60, 1.3
-	kernel := &kernel{metric: [3]float64{1, 1, 1}, parts: []part{{shape: squared, variance: 1, inverse: 1 / 2.5}}, noise: 0.05}
+	kernel := &kernel{metric: [6]float64{1, 1, 1}, parts: []part{{shape: squared, variance: 1, inverse: 1 / 2.5}}, noise: 0.05}
 	kernel.axial.width, kernel.axial.frequency = 0.15, math.Pi/period
 	density := func(x, y []float64, n int) (sums, float64) {
 		u := unit{index: upTo(n)}

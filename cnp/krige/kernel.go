@@ -33,14 +33,15 @@ type spec struct {
 	long      float64 // period of a second season, of which the first one is a part, 0 where there is none
 	axial     float64 // period along every axis, 0 where there is none
 	aniso     bool
+	turned    bool // with three coordinates: anisotropy of any direction, not only along them
 	different bool // axes have units of their own
 	wanders   bool // the first length is far beyond the series, which is a random walk over it
 }
 
 // The parameters theta of a family, in order: log length, log noise over signal, log standard deviation of the slope;
-// then, where the family has them, anisotropy (two in the plane, one less than axes elsewhere), log length of smoothing, second scale (log
-// variance, log length), season (log variance, log width, log decay, log period over the one found), long season (the first three of these)
-// and period along every axis (log width, log period over the one found).
+// then, where the family has them, anisotropy (two in the plane, one less than axes elsewhere, and the three off the diagonal if it is
+// turned), log length of smoothing, second scale (log variance, log length), season (log variance, log width, log decay, log period over
+// the one found), long season (the first three of these) and period along every axis (log width, log period over the one found).
 const (
 	tLength = iota
 	tNoise
@@ -54,6 +55,8 @@ func (s *spec) anisoParams() int {
 		return 0
 	case s.dim == 2:
 		return 2
+	case s.turned:
+		return 5
 	}
 	return s.dim - 1
 }
@@ -122,7 +125,7 @@ func (s *season) period() float64 {
 
 // kernel is a covariance function, in units of the signal's variance.
 type kernel struct {
-	metric [3]float64 // weights of the features of a pair, see features
+	metric [6]float64 // weights of the features of a pair, see features
 	parts  []part
 	season season
 	long   season // beside it
@@ -136,7 +139,7 @@ type kernel struct {
 const least = 1e-6
 
 func (s *spec) kernel(theta []float64) *kernel {
-	k := &kernel{metric: [3]float64{1, 1, 1}}
+	k := &kernel{metric: [6]float64{1, 1, 1}}
 	k.parts = append(k.parts, part{shape: s.shape, variance: 1, inverse: math.Exp(-theta[tLength])})
 	if s.shape == glide {
 		k.parts[0].smooth = max(1.01, math.Exp(theta[tLength]-theta[s.smoothAt()]))
@@ -153,7 +156,9 @@ func (s *spec) kernel(theta []float64) *kernel {
 		if r > 1e-8 {
 			sinc = math.Sinh(r) / r
 		}
-		k.metric = [3]float64{c + sinc*p, 2 * sinc * q, c - sinc*p}
+		k.metric = [6]float64{c + sinc*p, 2 * sinc * q, c - sinc*p}
+	case s.turned:
+		k.metric = exponentiated(theta[tFirst:])
 	case s.aniso:
 		var sum float64
 		for i := range s.dim - 1 {
@@ -180,6 +185,19 @@ func (s *spec) kernel(theta []float64) *kernel {
 	return k
 }
 
+// exponentiated returns what the squares and products of three differences weigh (see features) in the metric that is the exponential of
+// the symmetric matrix (p0 p2 p3; p2 p1 p4; p3 p4 -p0-p1).
+func exponentiated(p []float64) (weights [6]float64) {
+	values, vectors := eigen([]float64{p[0], p[2], p[3], p[2], p[1], p[4], p[3], p[4], -p[0] - p[1]}, 3)
+	for k, v := range values {
+		x, y, z, e := vectors[k], vectors[3+k], vectors[6+k], math.Exp(v)
+		for i, product := range [6]float64{x * x, y * y, z * z, 2 * x * y, 2 * x * z, 2 * y * z} {
+			weights[i] += e * product
+		}
+	}
+	return weights
+}
+
 // variance is that of the signal at x, less the trend's.
 func (k *kernel) variance() float64 {
 	v := k.season.variance + k.long.variance + k.level2
@@ -198,8 +216,9 @@ func (k *kernel) prior(at []float64) float64 {
 	return k.variance() + k.slope2*square
 }
 
-// features are what a covariance needs of pairs of points: squared differences, or in the plane dx^2, dx dy, dy^2, so
-// that a metric is a weighted sum; and the scalar product, for the trend. Periods along axes need the differences themselves.
+// features are what a covariance needs of pairs of points: squared differences, in the plane dx^2, dx dy, dy^2 and in space dx^2, dy^2,
+// dz^2, dx dy, dx dz, dy dz, so that a metric is a weighted sum; and the scalar product, for the trend. Periods along axes need the
+// differences themselves.
 type features struct {
 	q    [][]float64
 	dot  []float64
@@ -209,7 +228,10 @@ type features struct {
 // grow makes room for n pairs.
 func (f *features) grow(dim, n int, aniso bool) {
 	want := 1
-	if aniso {
+	switch {
+	case aniso && dim == 3:
+		want = 6
+	case aniso:
 		want = 3
 	}
 	for len(f.q) < want {
@@ -258,10 +280,9 @@ func (f *features) set(p int, a, b []float64) {
 		dx, dy := a[0]-b[0], a[1]-b[1]
 		f.q[0][p], f.q[1][p], f.q[2][p] = dx*dx, dx*dy, dy*dy
 	default:
-		for k := range a {
-			e := a[k] - b[k]
-			f.q[k][p] = e * e
-		}
+		dx, dy, dz := a[0]-b[0], a[1]-b[1], a[2]-b[2]
+		f.q[0][p], f.q[1][p], f.q[2][p] = dx*dx, dy*dy, dz*dz
+		f.q[3][p], f.q[4][p], f.q[5][p] = dx*dy, dx*dz, dy*dz
 	}
 }
 
@@ -290,6 +311,12 @@ func (k *kernel) covariances(dst []float64, f *features, w *scratch) {
 		m0, m1, m2 := k.metric[0], k.metric[1], k.metric[2]
 		for i := range d2 {
 			d2[i] = max(0, m0*q0[i]+m1*q1[i]+m2*q2[i])
+		}
+		if m3, m4, m5 := k.metric[3], k.metric[4], k.metric[5]; m3 != 0 || m4 != 0 || m5 != 0 {
+			q3, q4, q5 := f.q[3][:n], f.q[4][:n], f.q[5][:n]
+			for i := range d2 {
+				d2[i] = max(0, d2[i]+m3*q3[i]+m4*q4[i]+m5*q5[i])
+			}
 		}
 	}
 	dot := f.dot[:n]

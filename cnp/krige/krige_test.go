@@ -129,6 +129,50 @@ func TestTurned(t *testing.T) {
 	}
 }
 
+// TestDip: layers that dip by 40 degrees are predicted as well as level ones, and the report says how they lie.
+func TestDip(t *testing.T) {
+	const n, dip = 120, 40 * math.Pi / 180
+	rng := rand.New(rand.NewPCG(3, 4))
+	at := func() (level, turned []float64, y float64) {
+		u, v, w := 4*rng.Float64(), 4*rng.Float64(), 4*rng.Float64()
+		y = math.Sin(0.5*u+0.3) + math.Cos(0.4*v) + math.Sin(3*w)
+		level = []float64{u, v, w}
+		return level, []float64{u*math.Cos(dip) - w*math.Sin(dip), v, u*math.Sin(dip) + w*math.Cos(dip)}, y
+	}
+	var x, targets [2][]float64
+	var y, truth []float64
+	for i := range n + 60 {
+		level, turned, v := at()
+		if i < n {
+			x[0], x[1], y = append(x[0], level...), append(x[1], turned...), append(y, v+0.05*rng.NormFloat64())
+		} else {
+			targets[0], targets[1], truth = append(targets[0], level...), append(targets[1], turned...), append(truth, v)
+		}
+	}
+	var errors [2]float64
+	var report Report
+	for k := range x {
+		m, err := Fit(t.Context(), x[k], y, Options{Dim: 3})
+		require.NoError(t, err)
+		mean, _, err := m.Predict(t.Context(), targets[k])
+		require.NoError(t, err)
+		for i := range mean {
+			errors[k] += (mean[i] - truth[i]) * (mean[i] - truth[i]) / float64(len(mean))
+		}
+		report = m.Report()
+	}
+	require.Less(t, errors[0], 0.05)
+	require.Less(t, errors[1], 1.2*errors[0])
+	q := report.Members[0]
+	require.Greater(t, q.Stretch, 2.5)
+	// The direction across the layers is that of the largest eigenvalue.
+	values, vectors := eigen(slices.Concat(q.Metric...), 3)
+	across := slices.Index(values, slices.Max(values))
+	require.InDelta(t, math.Sin(dip), math.Abs(vectors[across]), 0.1)
+	require.InDelta(t, 0, vectors[3+across], 0.1)
+	require.InDelta(t, math.Cos(dip), math.Abs(vectors[6+across]), 0.1)
+}
+
 // TestUnits gives one axis another unit than the others.
 func TestUnits(t *testing.T) {
 	x, y := table(80, 2, 0.1, 5)

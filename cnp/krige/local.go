@@ -94,21 +94,22 @@ func (m *Model) nearest(count int) *local {
 }
 
 // metricRoot is a matrix whose product with differences has the metric's length, nil for the Euclidean metric.
-func metricRoot(b *member) []float64 {
-	d, w := b.spec.dim, b.kernel.metric
+func metricRoot(m *member) []float64 {
+	d, w := m.spec.dim, m.kernel.metric
 	switch {
-	case !b.spec.aniso:
+	case !m.spec.aniso:
 		return nil
 	case d == 2:
 		a := math.Sqrt(w[0])
 		c := w[1] / 2 / a
 		return []float64{a, c, 0, math.Sqrt(max(w[2]-c*c, 1e-12))}
 	}
-	out := make([]float64, d*d)
-	for k := range d {
-		out[k*d+k] = math.Sqrt(w[k])
-	}
-	return out
+	// Cholesky's factor, transposed: the rows of a triangle.
+	a := math.Sqrt(w[0])
+	b1, b2 := w[3]/2/a, w[4]/2/a
+	c := math.Sqrt(max(w[1]-b1*b1, 1e-12))
+	e := (w[5]/2 - b1*b2) / c
+	return []float64{a, b1, b2, 0, c, e, 0, 0, math.Sqrt(max(w[2]-b2*b2-e*e, 1e-12))}
 }
 
 func (l *local) turned(x []float64) []float64 {

@@ -52,6 +52,7 @@ type (
 		Long       float64          `json:"long_period,omitempty"` // of a second season
 		Axial      float64          `json:"axial,omitempty"`
 		Aniso      bool             `json:"anisotropic,omitempty"`
+		Turned     bool             `json:"turned,omitempty"`
 		Parameters []float64        `json:"parameters,omitempty"`
 		Atoms      []populationAtom `json:"atoms,omitempty"`
 		Waves      *populationWaves `json:"waves,omitempty"` // those of waves
@@ -101,7 +102,8 @@ func (p *Population) MarshalJSON() ([]byte, error) {
 		Scale: p.bend.String(), Amounts: p.amounts}
 	for _, k := range p.kernels {
 		m := populationMember{Kind: covarianceKind, Shape: shapeNames[k.spec.shape], Second: shapeNames[k.spec.second],
-			Period: k.spec.period, Long: k.spec.long, Axial: k.spec.axial, Aniso: k.spec.aniso, Parameters: k.theta}
+			Period: k.spec.period, Long: k.spec.long, Axial: k.spec.axial, Aniso: k.spec.aniso, Turned: k.spec.turned,
+			Parameters: k.theta}
 		for _, a := range k.atoms {
 			m.Atoms = append(m.Atoms, populationAtom{a.share, a.shape, a.scale, a.level2})
 		}
@@ -216,7 +218,8 @@ func (m *populationMember) covariance(p *Population) (k populationKernel, err er
 	if m.Waves != nil {
 		return k, fmt.Errorf("%w: a covariance with waves", ErrFile)
 	}
-	s := &spec{dim: p.frame.dim, period: m.Period, long: m.Long, axial: m.Axial, aniso: m.Aniso, different: p.opt.DifferentUnits}
+	s := &spec{dim: p.frame.dim, period: m.Period, long: m.Long, axial: m.Axial, aniso: m.Aniso, turned: m.Turned,
+		different: p.opt.DifferentUnits}
 	if s.shape, err = shapeNamed(m.Shape); err != nil {
 		return k, err
 	}
@@ -233,6 +236,8 @@ func (m *populationMember) covariance(p *Population) (k populationKernel, err er
 		return k, fmt.Errorf("%w: no shape", ErrFile)
 	case s.aniso && !p.aniso():
 		return k, fmt.Errorf("%w: anisotropic in %d dimensions, sphere %t", ErrFile, s.dim, p.frame.sphere)
+	case s.turned && !(s.aniso && s.dim == 3):
+		return k, fmt.Errorf("%w: turned anisotropy in %d dimensions, anisotropic %t", ErrFile, s.dim, s.aniso)
 	case s.axial > 0 && (p.frame.sphere || p.opt.DifferentUnits):
 		return k, fmt.Errorf("%w: a period along axes of the sphere, or of different units", ErrFile)
 	case s.long > 0 && !(s.period > 0 && s.period < s.long):
@@ -260,8 +265,11 @@ func (m *populationMember) covariance(p *Population) (k populationKernel, err er
 
 // check reports numbers that covariances cannot be computed from.
 func (k *kernel) check() error {
-	all := []float64{k.noise, k.slope2, k.metric[0], math.Abs(k.metric[1]), k.metric[2], k.season.variance, k.season.width, k.season.decay,
+	all := []float64{k.noise, k.slope2, k.season.variance, k.season.width, k.season.decay,
 		k.season.frequency, k.long.variance, k.long.width, k.long.decay, k.long.frequency, k.axial.width, k.axial.frequency}
+	for _, m := range k.metric {
+		all = append(all, math.Abs(m))
+	}
 	for _, p := range k.parts {
 		all = append(all, p.variance, p.inverse)
 	}

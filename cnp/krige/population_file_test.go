@@ -33,10 +33,21 @@ func planePopulation() *Population {
 	return p
 }
 
+// spacePopulation has anisotropy of any direction.
+func spacePopulation() *Population {
+	p := &Population{opt: Options{Dim: 3}}
+	p.frame = &frame{dim: 3, centre: []float64{1, 2, 3}, unit: []float64{0.5, 0.5, 0.5}, y0: 1, ys: 2}
+	s := &spec{dim: 3, shape: matern52, aniso: true, turned: true}
+	k := populationKernel{spec: s, theta: []float64{-0.7, -2, -1, 0.3, -0.2, 0.5, -0.4, 0.1}}
+	k.kernel, k.atoms = s.kernel(k.theta), []atom{{1, 3, 0.5, 0}}
+	p.kernels = []populationKernel{k}
+	return p
+}
+
 // A document gives back every bit of a population.
 func TestPopulationDocument(t *testing.T) {
-	for _, p := range []*Population{planePopulation(), learnedProcess(t), wavesKnown(), wavesLearned(), onScale(wavesKnown(), root, true),
-		onScale(planePopulation(), logarithm, false), onScale(planePopulation(), straight, true)} {
+	for _, p := range []*Population{planePopulation(), spacePopulation(), learnedProcess(t), wavesKnown(), wavesLearned(),
+		onScale(wavesKnown(), root, true), onScale(planePopulation(), logarithm, false), onScale(planePopulation(), straight, true)} {
 		text, err := json.Marshal(p)
 		require.NoError(t, err)
 		q := new(Population)
@@ -56,7 +67,7 @@ func TestPopulationDocumentIsWhole(t *testing.T) {
 		{waveform{}, []string{"lo", "hi", "off"}},
 		{wavePrior{}, []string{"dim", "known", "isotropic", "width", "least", "most", "other"}},
 		{populationKernel{}, []string{"spec", "theta", "kernel", "atoms"}},
-		{spec{}, []string{"dim", "shape", "second", "period", "long", "axial", "aniso", "different", "wanders"}},
+		{spec{}, []string{"dim", "shape", "second", "period", "long", "axial", "aniso", "turned", "different", "wanders"}},
 		{atom{}, []string{"share", "shape", "scale", "level2"}},
 		{frame{}, []string{"dim", "sphere", "centre", "unit", "y0", "ys"}},
 	} {
@@ -103,6 +114,7 @@ func TestPopulationDocumentDamaged(t *testing.T) {
 		{`"axial":0.7`, `"axial":-0.7`, "period of -0.7"},
 		{`"long_period":1.5`, `"long_period":0.3`, "season of 0.3 beside one of 0.333"},
 		{`"second":"rational"`, `"second":"none"`, `shape "none"`},
+		{`"anisotropic":true`, `"anisotropic":true,"turned":true`, "turned anisotropy in 2 dimensions"},
 	} {
 		damaged := strings.Replace(string(text), c.old, c.new, 1)
 		require.NotEqual(t, string(text), damaged, "%s is not in %s", c.old, text)
@@ -130,7 +142,7 @@ func FuzzPopulation(f *testing.F) {
 		`"parameters":[0,0,0],"atoms":[{"share":1,"shape":2,"scale":1}]}]}`))
 	f.Add([]byte(`{"version":1,"dim":2,"sphere":true,"centre":[0,0,0],"unit":[1,1,1],"deviation":1,"members":[{"kind":"covariance",` +
 		`"shape":"squared","parameters":[-60,-60,60],"atoms":[{"share":1,"shape":1.1,"scale":1e30,"level_variance":1e30}]}]}`))
-	for _, p := range []*Population{wavesKnown(), wavesLearned()} {
+	for _, p := range []*Population{spacePopulation(), wavesKnown(), wavesLearned()} {
 		text, err := json.Marshal(p)
 		require.NoError(f, err)
 		f.Add(text)
@@ -309,4 +321,15 @@ func TestPopulationRegressor(t *testing.T) {
 	b.YContext[0] = float32(math.Inf(1))
 	_, err = m.Predict(t.Context(), b)
 	require.ErrorIs(t, err, cnp.ErrValue)
+}
+
+// Numbers that no metric can be made of are refused.
+func TestPopulationDocumentTurned(t *testing.T) {
+	text, err := json.Marshal(spacePopulation())
+	require.NoError(t, err)
+	for _, numbers := range []string{"1e308,1e308,0,0,0", "0,0,1e200,-1e200,3", "900,0,0,0,0", "0,0,900,900,900"} {
+		damaged := strings.Replace(string(text), "0.3,-0.2,0.5,-0.4,0.1", numbers, 1)
+		require.NotEqual(t, string(text), damaged)
+		require.ErrorIs(t, json.Unmarshal([]byte(damaged), new(Population)), ErrFile, numbers)
+	}
 }

@@ -94,10 +94,14 @@ func (m *Model) families(ctx context.Context, e *evidence) []*family {
 	e.descend(ctx, first)
 	rough, smooth := with(matern12, first), with(matern52, first)
 	e.descend(ctx, rough, smooth)
-	best := first
-	for _, f := range []*family{rough, smooth} {
-		if f.cost < best.cost {
-			best = f
+	best := likeliest(first, rough, smooth)
+	if m.turns(&base) {
+		s := *best.spec
+		s.turned = true
+		turned := add(s, slices.Insert(slices.Clone(best.theta), tFirst+s.dim-1, 0, 0, 0), 20)
+		if e.descend(ctx, turned); turned.cost < best.cost-turnedGain {
+			base.turned = true
+			best, smooth = e.turn(ctx, turned, with)
 		}
 	}
 	wave := len(all)
@@ -121,9 +125,38 @@ func (m *Model) families(ctx context.Context, e *evidence) []*family {
 		m.seasons(ctx, e, &all, best)
 	}
 	if m.opt.MaximumLikelihood {
-		return []*family{slices.MinFunc(all, func(a, b *family) int { return cmp.Compare(a.cost, b.cost) })}
+		return []*family{likeliest(all...)}
 	}
 	return e.likely(ctx, all)
+}
+
+// turns reports whether anisotropy of any direction is tried. Axes of different units seldom mix: of six tables of such inputs it
+// made none better by more than 0.011 nats a value, and one worse by 0.11.
+func (m *Model) turns(s *spec) bool {
+	return s.aniso && s.dim == 3 && !s.different && m.n >= 30 && !m.opt.MaximumLikelihood
+}
+
+// turnedGain is by how much the cost of anisotropy of any direction has to be lower than that along the axes before every family has it.
+const turnedGain = 1.0
+
+// turn adds the other shapes of Matérn families, from the mode of the first one that has anisotropy of any direction.
+func (e *evidence) turn(ctx context.Context, turned *family, with func(s shape, from *family) *family) (best, smooth *family) {
+	var all, others []*family
+	for _, s := range []shape{matern12, matern32, matern52} {
+		f := turned
+		if s != turned.spec.shape {
+			f = with(s, turned)
+			others = append(others, f)
+		}
+		all = append(all, f)
+	}
+	e.descend(ctx, others...)
+	return likeliest(all...), all[2]
+}
+
+// likeliest returns the first of the families whose cost is least.
+func likeliest(all ...*family) *family {
+	return slices.MinFunc(all, func(a, b *family) int { return cmp.Compare(a.cost, b.cost) })
 }
 
 // likely returns those of some families that may have weight, and sets their evidence.

@@ -121,6 +121,9 @@ func TestMembersRebuild(t *testing.T) {
 		"space": {Options{Dim: 3}, 80, []float64{4, 4, 4}, func(x []float64, rng *rand.Rand) float64 {
 			return math.Sin(2*x[0]) + 0.1*x[1] + 0.1*rng.NormFloat64()
 		}},
+		"layers that dip": {Options{Dim: 3}, 80, []float64{4, 4, 4}, func(x []float64, rng *rand.Rand) float64 {
+			return math.Sin(1.5*x[0]+0.5*x[1]+2*x[2]) + 0.1*rng.NormFloat64()
+		}},
 		"sphere": {Options{Dim: 2, Sphere: true}, 80, []float64{80, 170}, func(x []float64, rng *rand.Rand) float64 {
 			return math.Sin(x[0]/20) + math.Cos(x[1]/40) + 0.1*rng.NormFloat64()
 		}},
@@ -150,7 +153,9 @@ func TestMembersRebuild(t *testing.T) {
 			for _, q := range m.Report().Members {
 				seen["two"] = seen["two"] || q.SecondSignal > 0
 				seen["season"] = seen["season"] || q.SeasonSignal > 0
-				seen["metric"] = seen["metric"] || q.Metric != nil && q.Metric[0][1] != 0
+				turned := q.Metric != nil && q.Metric[0][1] != 0
+				seen["metric"] = seen["metric"] || turned
+				seen["turned in space"] = seen["turned in space"] || turned && d == 3
 				ms, vs := q.predict(t, rows, y, at)
 				seen["beyond"] = seen["beyond"] || q.WeightBeyond > 0
 				for i, v := range ms {
@@ -168,7 +173,8 @@ func TestMembersRebuild(t *testing.T) {
 			}
 		})
 	}
-	require.Equal(t, map[string]bool{"two": true, "season": true, "metric": true, "beyond": true}, seen, "what the tables have shown")
+	require.Equal(t, map[string]bool{"two": true, "season": true, "metric": true, "turned in space": true, "beyond": true}, seen,
+		"what the tables have shown")
 }
 
 // rowsOf returns the rows of coordinates, on the sphere as unit vectors.

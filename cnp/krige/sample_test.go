@@ -181,8 +181,8 @@ func TestPaths(t *testing.T) {
 	const count = 1500
 	for _, d := range []int{1, 3} {
 		for _, s := range []shape{matern12, matern32, matern52, squared, rational} {
-			spec := spec{dim: d, shape: s, aniso: d == 3}
-			theta := []float64{math.Log(0.5), math.Log(0.1), math.Log(0.2), 0.4, -0.3}[:spec.params()]
+			spec := spec{dim: d, shape: s, aniso: d == 3, turned: d == 3 && s != matern12}
+			theta := []float64{math.Log(0.5), math.Log(0.1), math.Log(0.2), 0.4, -0.3, 0.3, -0.5, 0.2}[:spec.params()]
 			if d == 1 && s == matern32 {
 				spec.second, spec.period, spec.long = matern12, 0.7, 1.9
 				theta = append(theta, math.Log(0.5), math.Log(0.1), math.Log(0.8), 0.2, math.Log(3), 0)

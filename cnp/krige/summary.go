@@ -73,8 +73,10 @@ func (m *Model) member(b *member) Member {
 	switch {
 	case b.spec.aniso && b.spec.dim == 2:
 		out.Stretch = math.Exp(math.Hypot(b.theta[tFirst], b.theta[tFirst+1]))
-	case b.spec.aniso: // along the axes
-		out.Stretch = math.Sqrt(slices.Max(k.metric[:]) / slices.Min(k.metric[:]))
+	case b.spec.aniso:
+		all := space(k)
+		values, _ := eigen(slices.Concat(all...), 3)
+		out.Stretch = math.Sqrt(slices.Max(values) / slices.Min(values))
 	}
 	if b.spec.aniso || m.opt.DifferentUnits && m.frame.dim > 1 {
 		out.Metric = m.metric(b)
@@ -111,6 +113,12 @@ func (m *Model) coefficients() (out []Coefficient) {
 	return out
 }
 
+// space is the metric of a kernel of three coordinates.
+func space(k *kernel) [][]float64 {
+	w := k.metric
+	return [][]float64{{w[0], w[3] / 2, w[4] / 2}, {w[3] / 2, w[1], w[5] / 2}, {w[4] / 2, w[5] / 2, w[2]}}
+}
+
 // metric returns a member's metric in the table's units, and in those of its first axis.
 func (m *Model) metric(b *member) [][]float64 {
 	d := m.frame.dim
@@ -118,13 +126,13 @@ func (m *Model) metric(b *member) [][]float64 {
 	for i := range all {
 		all[i] = make([]float64, d)
 		all[i][i] = 1
-		if b.spec.aniso {
-			all[i][i] = b.kernel.metric[i]
-		}
 	}
-	if b.spec.aniso && d == 2 { // see features
-		all[0][1], all[1][1] = b.kernel.metric[1]/2, b.kernel.metric[2]
-		all[1][0] = all[0][1]
+	switch { // see features
+	case b.spec.aniso && d == 2:
+		w := b.kernel.metric
+		all = [][]float64{{w[0], w[1] / 2}, {w[1] / 2, w[2]}}
+	case b.spec.aniso:
+		all = space(b.kernel)
 	}
 	for i, row := range all {
 		for j := range row { // axes may point backwards, which the signs of their units say

@@ -67,7 +67,8 @@ func (m *populationMember) waves(p *Population) (*waves, error) {
 	switch {
 	case d == nil:
 		return nil, fmt.Errorf("%w: waves: need the field waves", ErrFile)
-	case m.Shape != "" || m.Second != "" || m.Period != 0 || m.Axial != 0 || m.Aniso || m.Parameters != nil || m.Atoms != nil:
+	case m.Shape != "" || m.Second != "" || m.Period != 0 || m.Axial != 0 || m.Aniso || m.Turned ||
+		m.Parameters != nil || m.Atoms != nil:
 		return nil, fmt.Errorf("%w: waves: with fields of a covariance", ErrFile)
 	case p.frame.sphere:
 		return nil, fmt.Errorf("%w: waves: on the sphere", ErrFile)
