@@ -10,7 +10,7 @@
 //
 // A fit considers several families of covariance functions (Matérn of smoothness 1/2, 3/2 and 5/2, squared exponential, rational
 // quadratic, sums of two scales, and seasons in one dimension, up to two at once), each with noise, a linear trend whose slope has a prior,
-// and anisotropy: of any direction, but along the axes where three have units of their own. Within a family it integrates over the
+// and anisotropy: of any direction. Within a family it integrates over the
 // parameters, around their posterior's mode, and between families it weighs by evidence: a small table does not say which covariance is
 // right, and a prediction that pretends to know is overconfident. See posterior.go.
 //

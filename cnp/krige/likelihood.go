@@ -255,7 +255,7 @@ func (p *prior) normals(s *spec) (mean, std []float64) {
 	mean[tSlope], std[tSlope] = math.Log(0.3), 1.2
 	for i := range s.anisoParams() {
 		std[tFirst+i] = 0.5
-		if s.different {
+		if s.different && !(s.turned && i >= s.dim-1) {
 			std[tFirst+i] = 1.2
 		}
 	}
