@@ -50,7 +50,11 @@ func Read(path string) (*Image, error) {
 	}
 	defer f.Close()
 	head := make([]byte, 4)
-	if n, _ := f.ReadAt(head, 0); isTIFF(head[:n]) {
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return nil, err // as of a folder
+	}
+	if isTIFF(head[:n]) {
 		info, err := f.Stat()
 		if err != nil {
 			return nil, err

@@ -220,3 +220,11 @@ func TestReadTIFF(t *testing.T) {
 		}
 	}
 }
+
+// TestReadFolder: a folder is refused as what it is, not as an image of an unknown format.
+func TestReadFolder(t *testing.T) {
+	dir := t.TempDir()
+	_, err := Read(dir)
+	require.ErrorContains(t, err, dir)
+	require.NotErrorIs(t, err, ErrImage)
+}
