@@ -13,7 +13,10 @@ import (
 // ReadState reads a model file of any format, which it finds from the content. Errors name the file; those about its
 // content wrap ErrFormat.
 func ReadState(path string) (*State, error) {
-	b, err := safetensors.ReadFile(path)
+	b, err := safetensors.ReadOf(path, func(head []byte) error {
+		_, err := sniff(head)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +81,5 @@ func sniff(b []byte) (Format, error) {
 	case len(b) > 0 && b[0] == opProto:
 		return PyTorchLegacy, nil
 	}
-	return "", fmt.Errorf("%w: %d bytes that begin with %q are neither safetensors nor a PyTorch file", ErrFormat, len(b),
-		b[:min(len(b), 8)])
+	return "", fmt.Errorf("%w: what begins with %q is neither a safetensors nor a PyTorch file", ErrFormat, b[:min(len(b), 8)])
 }

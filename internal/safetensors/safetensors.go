@@ -117,6 +117,19 @@ func ReadFile(path string) ([]byte, error) { return ReadUpTo(path, maxFile) }
 
 // ReadUpTo is ReadFile for files of fewer bytes than most, which other formats have.
 func ReadUpTo(path string, most int64) ([]byte, error) {
+	return read(path, most, func([]byte) error { return nil })
+}
+
+// headBytes is how many bytes ReadOf looks at first.
+const headBytes = 16
+
+// ReadOf is ReadFile for files whose first 16 bytes, or all of a shorter file, pass a check. What fails it is read no further: a large file
+// of another kind costs nothing. The check's error is returned after the file's name.
+func ReadOf(path string, check func(head []byte) error) ([]byte, error) {
+	return read(path, maxFile, check)
+}
+
+func read(path string, most int64, check func(head []byte) error) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -126,13 +139,22 @@ func ReadUpTo(path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if st.Mode().IsRegular() {
-		if st.Size() > most {
-			return nil, fmt.Errorf("%s: %d bytes, this reader takes up to %d", path, st.Size(), most)
-		}
+	regular := st.Mode().IsRegular()
+	if regular && st.Size() > most {
+		return nil, fmt.Errorf("%s: %d bytes, this reader takes up to %d", path, st.Size(), most)
+	}
+	head := make([]byte, headBytes)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	if err := check(head[:n]); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if regular {
 		return os.ReadFile(path)
 	}
-	b, err := io.ReadAll(io.LimitReader(f, most))
+	b, err := io.ReadAll(io.LimitReader(io.MultiReader(bytes.NewReader(head[:n]), f), most))
 	if err != nil {
 		return nil, err
 	}
