@@ -22,7 +22,7 @@ var calibratedInstances = instances{calibrated[float32], calibrated[float64]}
 
 func calibrated[T Float](m Model[T], mixtures ...Mixture) (Model[T], error) {
 	if m == nil {
-		return nil, fmt.Errorf("%w: no model", ErrConfig)
+		return nil, errNoModel
 	}
 	c := m.Config()
 	before, err := ParseLikelihood(&c)
@@ -106,7 +106,7 @@ var keepObservedInstances = instances{keepObserved[float32], keepObserved[float6
 
 func keepObserved[T Float](m Model[T], keep bool) (Model[T], error) {
 	if m == nil {
-		return nil, fmt.Errorf("%w: no model", ErrConfig)
+		return nil, errNoModel
 	}
 	c := m.Config()
 	c.KeepObserved = keep

@@ -162,6 +162,9 @@ func (c *curveTruth[T]) Take(task, target int, p drawn[T], i int, where func() s
 
 // newCurveChain checks a batch and brings its tasks' targets into their order.
 func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curveChain[T], error) {
+	if m == nil {
+		return nil, errNoModel
+	}
 	if b == nil {
 		return nil, fmt.Errorf("%w: the batch is nil", ErrShape)
 	}

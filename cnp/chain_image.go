@@ -119,6 +119,9 @@ func jointImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T
 
 // checkImages refuses what the chain rule cannot go through.
 func checkImages[T Float](m ImagePredictor[T], im *Images[T], order Chain) error {
+	if m == nil {
+		return errNoModel
+	}
 	if im == nil {
 		return fmt.Errorf("%w: the images are nil", ErrShape)
 	}

@@ -20,10 +20,20 @@ func (c *Config) widths() widths {
 
 // Check refuses, as predictions do, shapes and values that no model of that configuration can predict from. Values at
 // padding are not read.
-func (b *Batch[T]) Check(c *Config) error { return b.check(c.widths()) }
+func (b *Batch[T]) Check(c *Config) error {
+	if c == nil {
+		return errNoConfig
+	}
+	return b.check(c.widths())
+}
 
 // Check refuses, as predictions do, images that no model of that configuration can complete.
-func (im *Images[T]) Check(c *Config) error { return im.check(c.DimY) }
+func (im *Images[T]) Check(c *Config) error {
+	if c == nil {
+		return errNoConfig
+	}
+	return im.check(c.DimY)
+}
 
 // check refuses shapes and values that no prediction can be made from, by a model of those widths. Values at padding are not read.
 func (b *Batch[T]) check(w widths) error {

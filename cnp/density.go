@@ -59,6 +59,12 @@ func CheckDensity[T Float](c *Config, b *Batch[T], standardise bool) error {
 var checkDensityInstances = instances{checkDensity[float32], checkDensity[float64]}
 
 func checkDensity[T Float](c *Config, b *Batch[T], standardise bool) error {
+	switch {
+	case c == nil:
+		return errNoConfig
+	case b == nil:
+		return fmt.Errorf("%w: the batch is nil", ErrShape)
+	}
 	t := c.Trained
 	if t == nil || t.Context[1] < 1 || b.Nc <= mostDense*t.densest() {
 		return nil

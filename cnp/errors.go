@@ -2,6 +2,7 @@ package cnp
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/equivcnp/equivcnp/cnp/internal/failure"
 )
@@ -17,3 +18,9 @@ var (
 // ErrNoPlan is wrapped by Model.Plan's error where there can be no plan: for another kind of shape than the model's, or
 // where what a model computes differs from task to task.
 var ErrNoPlan = errors.New("there is no plan")
+
+// What functions return that are given no model, or no configuration.
+var (
+	errNoModel  = fmt.Errorf("%w: no model", ErrConfig)
+	errNoConfig = fmt.Errorf("%w: no configuration", ErrConfig)
+)

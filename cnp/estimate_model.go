@@ -1,7 +1,6 @@
 package cnp
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/group"
@@ -17,7 +16,7 @@ var estimateModelInstances = instances{estimateModel[float32], estimateModel[flo
 
 func estimateModel[T Float](m Model[T], w Work) (Need, error) {
 	if m == nil {
-		return Need{}, fmt.Errorf("%w: no model", ErrConfig)
+		return Need{}, errNoModel
 	}
 	switch m := m.(type) {
 	case *CurveEnsemble[T]:

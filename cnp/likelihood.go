@@ -29,6 +29,9 @@ func CheckSupport[T Float](l Likelihood, name string, y []T, mask []bool, dy int
 var checkSupportInstances = instances{checkSupport[float32], checkSupport[float64]}
 
 func checkSupport[T Float](l Likelihood, name string, y []T, mask []bool, dy int) error {
+	if l == nil {
+		return fmt.Errorf("%w: no likelihood", ErrConfig)
+	}
 	lo, hi := l.Support()
 	for i, v := range y {
 		if f := float64(v); (!(f >= lo && f <= hi) || math.IsInf(f, 0)) && (mask == nil || mask[i]) {

@@ -18,6 +18,9 @@ func LiveImages[T Float](ctx context.Context, m Completer[T], s Shape, opt PlanO
 var liveImagesInstances = instances{liveImages[float32], liveImages[float64]}
 
 func liveImages[T Float](ctx context.Context, m Completer[T], s Shape, opt PlanOptions) (Plan[T], error) {
+	if m == nil {
+		return nil, errNoModel
+	}
 	c := m.Config()
 	if err := s.checkPixels(&c, false); err != nil {
 		return nil, err
@@ -50,6 +53,9 @@ func LiveCurves[T Float](ctx context.Context, m Regressor[T], s Shape, opt PlanO
 var liveCurvesInstances = instances{liveCurves[float32], liveCurves[float64]}
 
 func liveCurves[T Float](ctx context.Context, m Regressor[T], s Shape, opt PlanOptions) (Plan[T], error) {
+	if m == nil {
+		return nil, errNoModel
+	}
 	c := m.Config()
 	if err := s.checkCurves(&c); err != nil {
 		return nil, err

@@ -1,9 +1,6 @@
 package cnp
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // With returns a model that shares the parameters of m and computes as the options say. The model m stays as it is,
 // whoever uses it. The error wraps ErrConfig where a model has no such precision.
@@ -15,7 +12,7 @@ var withInstances = instances{with[float32], with[float64]}
 
 func with[T Float](m Model[T], opt Options) (Model[T], error) {
 	if m == nil {
-		return nil, fmt.Errorf("%w: no model", ErrConfig)
+		return nil, errNoModel
 	}
 	if err := opt.Precision.check(); err != nil {
 		return nil, err

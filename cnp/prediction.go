@@ -29,6 +29,9 @@ func NewPrediction[T Float](c *Config, n int) (*Prediction[T], error) {
 var newPredictionInstances = instances{newPredictionOf[float32], newPredictionOf[float64]}
 
 func newPredictionOf[T Float](c *Config, n int) (*Prediction[T], error) {
+	if n < 0 {
+		return nil, fmt.Errorf("%w: a prediction of %d values", ErrShape, n)
+	}
 	l, err := ParseLikelihood(c)
 	if err != nil {
 		return nil, err

@@ -138,7 +138,7 @@ func planRaster[T Float](ctx context.Context, model Model[T], h, w int, opt Rast
 
 func newRasterPlan[T Float](ctx context.Context, model Model[T], h, w int, opt RasterOptions) (*rasterPlan[T], error) {
 	if model == nil {
-		return nil, fmt.Errorf("%w: no model", ErrConfig)
+		return nil, errNoModel
 	}
 	cfg := model.Config()
 	if err := cfg.Tileable(); err != nil {

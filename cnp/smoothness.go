@@ -33,6 +33,9 @@ var measureSmoothnessInstances = instances{measureSmoothness[float32], measureSm
 
 func measureSmoothness[T Float](ctx context.Context, m Regressor[T]) (Smoothness, error) {
 	var s Smoothness
+	if m == nil {
+		return s, errNoModel
+	}
 	rng, dy := rand.New(rand.NewPCG(1, 2)), m.Config().DimY
 	square, n := 0.0, 0
 	for range smoothTasks {

@@ -92,6 +92,9 @@ func unitVectors(name string, x []float64, mask []bool, n, dx int) ([]float64, e
 // Turned returns points [n, 2] or [n, 3] on the sphere after a rotation of the globe by a rotation vector. Those with two coordinates are
 // latitudes and longitudes.
 func (c *Config) Turned(x []float64, rotation [3]float64) []float64 {
+	if c.DimX != 2 && c.DimX != 3 {
+		panic(fmt.Sprintf("cnp: Turned: points of %d coordinates, need 2 or 3", c.DimX))
+	}
 	g, out := group.NewSO3(0), make([]float64, 0, len(x))
 	for i := 0; i+c.DimX <= len(x); i += c.DimX {
 		var v [3]float64

@@ -155,7 +155,7 @@ func standardiseTasks[T Float](c *Config, b *Batch[T], y []T) (scaled *Batch[T],
 // scaleTasks returns a copy of a batch whose tasks each went through their own scaler; where no scaler changes
 // anything, the batch itself and no scalers.
 func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Scaler, err error) {
-	if err := b.check(c.widths()); err != nil {
+	if err := b.Check(c); err != nil {
 		return nil, nil, err
 	}
 	if c.Trained == nil || b.Nc+b.Nt == 0 || b.Nc == 0 && c.Trained.Units == nil { // of nothing there may be any number of tasks

@@ -62,7 +62,7 @@ func Seen[T Float](c *Config, b *Batch[T]) (seen *Batch[T], windows int, err err
 var seenInstances = instances{seen[float32], seen[float64]}
 
 func seen[T Float](c *Config, b *Batch[T]) (seen *Batch[T], windows int, err error) {
-	if err := b.check(c.widths()); err != nil {
+	if err := b.Check(c); err != nil {
 		return nil, 0, err
 	}
 	if !b.windowed(c) {

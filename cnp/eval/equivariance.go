@@ -57,6 +57,9 @@ const shiftPixels = 6
 // Pixels that left it no longer inform the others, so even a model that is equivariant on an infinite grid shows a small
 // difference. Moves that leave no pixels to compare are omitted.
 func Equivariance[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Source[T], opt Options) ([]Difference, error) {
+	if m == nil {
+		return nil, errNoModel
+	}
 	predict := Model(m)
 	var all []*Difference
 	err := Tasks(ctx, src, opt, func(b *task.Tasks[T], n int) error {

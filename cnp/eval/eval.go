@@ -31,9 +31,14 @@ func (predict Predictor[T]) checked(ctx context.Context, b *task.Tasks[T]) (*cnp
 	return p, nil
 }
 
+var errNoModel = fmt.Errorf("eval: %w: no model", cnp.ErrConfig)
+
 // Model turns a model into a Predictor. One without auxiliary inputs or static fields does not see those of the tasks.
 func Model[T cnp.Float](m cnp.Model[T]) Predictor[T] {
 	return func(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error) {
+		if m == nil {
+			return nil, errNoModel
+		}
 		if r, ok := m.(cnp.Regressor[T]); ok && b.Curves != nil {
 			c := *b.Curves
 			cfg := m.Config()
@@ -112,6 +117,9 @@ func Tasks[T cnp.Float](ctx context.Context, src task.Source[T], opt Options, f 
 	batch := opt.Batch
 	if batch == 0 {
 		batch = DefaultBatch
+	}
+	if src == nil {
+		return errors.New("eval: the source of the tasks is nil")
 	}
 	if opt.Tasks < 1 || batch < 1 {
 		return fmt.Errorf("eval: %d tasks in batches of %d", opt.Tasks, batch)

@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
@@ -70,6 +71,9 @@ func Chained[T cnp.Float](m cnp.Model[T], chain cnp.Chain) Density[T] {
 		return Autoregressive(r, chain)
 	}
 	return func(ctx context.Context, b *task.Tasks[T]) ([]float64, error) {
+		if m == nil {
+			return nil, errNoModel
+		}
 		c, ok := m.(cnp.Completer[T])
 		if !ok || b.Images == nil {
 			return nil, fmt.Errorf("eval: the chain rule for images, of a model of architecture %s", m.Config().Architecture)
@@ -190,6 +194,9 @@ func Joint[T cnp.Float](ctx context.Context, density Density[T], src task.Source
 	process, _ := src.(task.ExactSource[T])
 	known, bad := process != nil && process.Gaussian(), 0
 	step := opt.First
+	if density == nil {
+		return nil, errors.New("eval: the density is nil")
+	}
 	err := Tasks(ctx, src, opt, func(b *task.Tasks[T], n int) error {
 		found, err := density(ctx, b)
 		if err != nil {

@@ -83,6 +83,9 @@ const LeastLoss = 0.02
 // shifted by 6 pixels and turned by a quarter; pixels that a shift takes out of the image are left out of both scores,
 // and so the move costs a little what these knew of the others. A move after which nothing counts is not measured.
 func Symmetries[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Source[T], opt Options) ([]Symmetry, error) {
+	if m == nil {
+		return nil, errNoModel
+	}
 	predict, cfg := Model(m), m.Config()
 	var found []Symmetry
 	var still, moved [][]float64

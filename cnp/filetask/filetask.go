@@ -60,6 +60,9 @@ type job struct {
 
 // Predict predicts the tasks of a file.
 func Predict(ctx context.Context, model cnp.Model[float32], in *taskfile.File, o *Options) (*Prediction, error) {
+	if model == nil {
+		return nil, fmt.Errorf("%w: no model", cnp.ErrConfig)
+	}
 	out := &Prediction{}
 	j := &job{Options: o, out: out, of: "y_target"}
 	if err := j.prepare(model, in); err != nil {

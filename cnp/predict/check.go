@@ -67,6 +67,9 @@ type Checked struct {
 // values each, chosen by fixed seeds. Contexts of fewer than 5 points say nothing and are left out, and so are values of
 // which all others are equal, whose scale is not known. With a model that cnp.Standardised returns, scores are in the units of the data.
 func Check(ctx context.Context, m cnp.Regressor[float32], batches ...*cnp.Batch[float32]) (*Checked, error) {
+	if m == nil {
+		return nil, errNoModel
+	}
 	c := checker{m: m, cfg: m.Config(), out: &Checked{}}
 	all := 0
 	for i, b := range batches {

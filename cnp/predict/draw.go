@@ -36,6 +36,9 @@ type Drawn struct {
 
 // Draw draws samples of a batch of curves by the chain rule.
 func Draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Batch[float32], opt DrawOptions) (*Drawn, error) {
+	if m == nil {
+		return nil, errNoModel
+	}
 	cfg, plain := m.Config(), m
 	if err := b.Check(&cfg); err != nil {
 		return nil, err

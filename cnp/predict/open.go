@@ -46,6 +46,8 @@ type Model struct {
 // ErrKind is wrapped by errors about a model of another kind than was asked for.
 var ErrKind = errors.New("a model of another kind")
 
+var errNoModel = fmt.Errorf("%w: no model", cnp.ErrConfig)
+
 // Open opens a model. A path is a model file, a list of models (.ensemble), the name of a shipped model, or that of an
 // interpolation (krige.Names). Several models predict as one, by the mixture of their distributions.
 func Open(ctx context.Context, opt OpenOptions, paths ...string) (*Model, error) {
@@ -114,8 +116,11 @@ func (m *Model) member(ctx context.Context, opt *OpenOptions, path string) (cnp.
 	return model, nil
 }
 
-// Build makes the model of a file that was read. Precision and Plans are left to cnp.With.
+// Build makes the model of a file that was read; no options (nil) are the zero ones. Precision and Plans are left to cnp.With.
 func Build(s *weights.State, opt *OpenOptions) (cnp.Model[float32], error) {
+	if opt == nil {
+		opt = &OpenOptions{}
+	}
 	from := weights.Options{Group: opt.Group, Alpha: opt.Alpha, PointsPerUnit: opt.PointsPerUnit}
 	m, err := weights.Build[float32](s, from)
 	for _, from.Group = range opt.Groups {
@@ -175,6 +180,9 @@ func OpenCompleter(ctx context.Context, opt OpenOptions, paths ...string) (cnp.C
 
 // Regressor returns the model as one of curves.
 func (m *Model) Regressor() (cnp.Regressor[float32], error) {
+	if m == nil || m.Model == nil {
+		return nil, errNoModel
+	}
 	if r, ok := m.Model.(cnp.Regressor[float32]); ok {
 		return r, nil
 	}
@@ -184,6 +192,9 @@ func (m *Model) Regressor() (cnp.Regressor[float32], error) {
 
 // Completer returns the model as one of images.
 func (m *Model) Completer() (cnp.Completer[float32], error) {
+	if m == nil || m.Model == nil {
+		return nil, errNoModel
+	}
 	if c, ok := m.Model.(cnp.Completer[float32]); ok {
 		return c, nil
 	}
@@ -233,7 +244,8 @@ func Universal(inputs, outputs int, sphere bool) (*Model, error) {
 
 // IsUniversal reports whether a model is an interpolation, which was not trained.
 func IsUniversal(m cnp.Model[float32]) bool {
-	return slices.ContainsFunc(cnp.Members(m), func(m cnp.Model[float32]) bool { return m.Config().Architecture == krige.Architecture })
+	return m != nil &&
+		slices.ContainsFunc(cnp.Members(m), func(m cnp.Model[float32]) bool { return m.Config().Architecture == krige.Architecture })
 }
 
 // Interpolate predicts the values of a table, x [n, d] and y [n], at targets [nt, d], without any training: mean and

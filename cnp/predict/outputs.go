@@ -125,6 +125,9 @@ func Names(all []Output) (names []string) {
 
 // LikelihoodOf returns the likelihood of a model's predictions: that of its configuration, or of an ensemble the mixture of its members'.
 func LikelihoodOf(m cnp.Model[float32]) (cnp.Likelihood, error) {
+	if m == nil {
+		return nil, errNoModel
+	}
 	members := cnp.Members(m)
 	if len(members) == 1 {
 		c := m.Config()

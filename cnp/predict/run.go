@@ -321,6 +321,9 @@ func (p *Prepared) Check(ctx context.Context) (*Checked, error) {
 // Complete completes images by a plan of the model, so many at a time; 0 is all of them.
 func Complete(ctx context.Context, m cnp.Model[float32], im *cnp.Images[float32], batch int, opt cnp.PlanOptions) (*cnp.Prediction[float32],
 	error) {
+	if m == nil {
+		return nil, errNoModel
+	}
 	cfg := m.Config()
 	if err := im.Check(&cfg); err != nil {
 		return nil, err

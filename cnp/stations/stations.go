@@ -67,6 +67,9 @@ func Suits(cfg *cnp.Config) error {
 
 // Run predicts at all targets. The model must predict each target independently of the others ([Suits]).
 func Run(ctx context.Context, model cnp.Regressor[float32], opt Options) (*Report, error) {
+	if model == nil {
+		return nil, fmt.Errorf("%w: no model", cnp.ErrConfig)
+	}
 	if opt.Rows == 0 {
 		opt.Rows = 1 << 16
 	}

@@ -57,6 +57,9 @@ var ErrInterrupted = errors.New("interrupted: the same command resumes")
 
 // Run completes a raster by a model whose predictions depend on near pixels alone.
 func Run(ctx context.Context, model cnp.Model[float32], o Options) (*Report, error) {
+	if model == nil {
+		return nil, fmt.Errorf("%w: no model", cnp.ErrConfig)
+	}
 	cfg := model.Config()
 	in, err := raster.OpenStrips(o.In, cfg.DimY)
 	if err != nil {

@@ -28,6 +28,9 @@ func Evaluate[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Source[
 	if tasks == 0 {
 		return Score{}, nil
 	}
+	if m == nil {
+		return Score{}, fmt.Errorf("%w: no model", cnp.ErrConfig)
+	}
 	c := m.Config()
 	if reg, ok := m.(cnp.Regressor[T]); ok && c.HasUnits() {
 		m = cnp.Standardised(reg)

@@ -1,6 +1,7 @@
 package weights
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -51,6 +52,9 @@ func Describe(path string) (*Description, error) {
 
 // DescribeState is Describe for a state that has been read; path is what Description.Path will be.
 func DescribeState(path string, s *State) (*Description, error) {
+	if s == nil {
+		return nil, fmt.Errorf("%s: %w", path, errNoState)
+	}
 	d := &Description{Path: path, Format: s.Format, Metadata: s.Metadata, Elements: s.Elements(), Tensors: []TensorInfo{}}
 	if c, groups, from, err := identify(s); err != nil {
 		d.Problem = err.Error()

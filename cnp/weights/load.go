@@ -143,6 +143,9 @@ func configure(s *State, opt Options) (cnp.Config, group.Group, error) {
 
 // identify returns the configuration from the metadata, or else from the tensors, and where it is from.
 func identify(s *State) (c cnp.Config, candidates []string, source string, err error) {
+	if s == nil {
+		return c, nil, "", errNoState
+	}
 	text, ok := s.Metadata[metaConfig]
 	if !ok {
 		c, candidates, err = Recognize(s)

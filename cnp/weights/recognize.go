@@ -18,6 +18,9 @@ import (
 //
 // Errors wrap ErrArchitecture.
 func Recognize(s *State) (cfg cnp.Config, candidates []string, err error) {
+	if s == nil {
+		return cfg, nil, fmt.Errorf("%w: %w", ErrArchitecture, errNoState)
+	}
 	x := &shapes{of: make(map[string][]int, len(s.Tensors))}
 	for _, t := range s.Tensors {
 		x.of[t.Name] = t.Shape

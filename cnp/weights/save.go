@@ -24,6 +24,9 @@ func Save[T cnp.Float](path string, m cnp.Model[T], extra map[string]string) err
 }
 
 func encode[T cnp.Float](m cnp.Model[T], extra map[string]string) (*safetensors.File, error) {
+	if m == nil {
+		return nil, fmt.Errorf("%w: no model", cnp.ErrConfig)
+	}
 	text, err := encodeConfig(m.Config())
 	if err != nil {
 		return nil, err

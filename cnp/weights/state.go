@@ -16,6 +16,8 @@ var (
 	ErrGroup = errors.New("the group does not fit the model")
 	// ErrArchitecture means that the tensors are not those of a known architecture.
 	ErrArchitecture = errors.New("unknown architecture")
+
+	errNoState = errors.New("no state of a model")
 )
 
 // Tensor is one named array: Name, DType, Shape and Data, the last little-endian and row-major. Its methods Len,
