@@ -30,20 +30,39 @@ func reduceAMD64(f *x86.File) {
 	findEqual(f, x86.F64)
 }
 
-// findEqual writes a search among whole vectors, of one size for both levels: nearly all of the time goes to what finds the number.
+// findEqual writes a search among whole vectors, of one size for both levels, four at a time as long as none of them holds the number.
 func findEqual(f *x86.File, e x86.Elem) {
 	fn := f.Func(x86.AVX2, e, "find"+e.String(), typed(e, "func(x *float, v float, n int) (at int)"),
 		"returns how many of n elements precede the first that is v, or, if no whole vector holds it, the last vector, which is not whole.")
 	x, n, at := fn.Arg("x"), fn.Arg("n"), fn.GP64()
-	v, m, r := fn.BroadcastArg("v"), fn.Vec(), fn.GP64()
+	v, r := fn.BroadcastArg("v"), fn.GP64()
+	wide, few := fn.NewLabel("wide"), fn.NewLabel("few")
 	loop, found, done := fn.NewLabel("loop"), fn.NewLabel("found"), fn.NewLabel("done")
+	equal := func(u int) reg.VecVirtual {
+		m := fn.Vec()
+		fn.Inst("VCMP"+byType(e, "PS", "PD"), operand.U8(0), operand.Mem{Base: x, Index: at, Scale: uint8(e.Bytes()), Disp: u * 32}, v, m)
+		return m
+	}
+	const unroll = 4
 	fn.XORQ(at, at)
-	fn.SUBQ(operand.U8(fn.Lanes()), n)
-	fn.JL(operand.LabelRef(done))
+	fn.SUBQ(operand.U8(unroll*fn.Lanes()), n)
+	fn.JL(operand.LabelRef(few))
+	fn.Label(wide)
+	any := equal(0)
+	for u := 1; u < unroll; u++ {
+		fn.VORPS(equal(u), any, any)
+	}
+	fn.VPTEST(any, any)
+	fn.JNE(operand.LabelRef(few))
+	fn.ADDQ(operand.U8(unroll*fn.Lanes()), at)
+	fn.CMPQ(at, n)
+	fn.JLE(operand.LabelRef(wide))
+	fn.Label(few)
+	fn.ADDQ(operand.U8((unroll-1)*fn.Lanes()), n)
+	fn.CMPQ(at, n)
+	fn.JG(operand.LabelRef(done))
 	fn.Label(loop)
-	const equal = 0
-	fn.Inst("VCMP"+byType(e, "PS", "PD"), operand.U8(equal), operand.Mem{Base: x, Index: at, Scale: uint8(e.Bytes())}, v, m)
-	fn.Inst("VMOVMSK"+byType(e, "PS", "PD"), m, r.As32())
+	fn.Inst("VMOVMSK"+byType(e, "PS", "PD"), equal(0), r.As32())
 	fn.TESTL(r.As32(), r.As32())
 	fn.JNE(operand.LabelRef(found))
 	fn.ADDQ(operand.U8(fn.Lanes()), at)

@@ -1852,21 +1852,38 @@ TEXT ·findF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS v+8(FP), Y0
 	XORQ         DX, DX
-	SUBQ         $0x08, CX
-	JL           done3
-loop1:
+	SUBQ         $0x20, CX
+	JL           few2
+wide1:
+	VCMPPS $0x00, (AX)(DX*4), Y0, Y1
+	VCMPPS $0x00, 32(AX)(DX*4), Y0, Y2
+	VORPS  Y2, Y1, Y1
+	VCMPPS $0x00, 64(AX)(DX*4), Y0, Y2
+	VORPS  Y2, Y1, Y1
+	VCMPPS $0x00, 96(AX)(DX*4), Y0, Y2
+	VORPS  Y2, Y1, Y1
+	VPTEST Y1, Y1
+	JNE    few2
+	ADDQ   $0x20, DX
+	CMPQ   DX, CX
+	JLE    wide1
+few2:
+	ADDQ $0x18, CX
+	CMPQ DX, CX
+	JG   done5
+loop3:
 	VCMPPS    $0x00, (AX)(DX*4), Y0, Y1
 	VMOVMSKPS Y1, BX
 	TESTL     BX, BX
-	JNE       found2
+	JNE       found4
 	ADDQ      $0x08, DX
 	CMPQ      DX, CX
-	JLE       loop1
-	JMP       done3
-found2:
+	JLE       loop3
+	JMP       done5
+found4:
 	TZCNTQ BX, BX
 	ADDQ   BX, DX
-done3:
+done5:
 	MOVQ DX, at+24(FP)
 	VZEROUPPER
 	RET
@@ -1878,21 +1895,38 @@ TEXT ·findF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+16(FP), CX
 	VBROADCASTSD v+8(FP), Y0
 	XORQ         DX, DX
-	SUBQ         $0x04, CX
-	JL           done3
-loop1:
+	SUBQ         $0x10, CX
+	JL           few2
+wide1:
+	VCMPPD $0x00, (AX)(DX*8), Y0, Y1
+	VCMPPD $0x00, 32(AX)(DX*8), Y0, Y2
+	VORPS  Y2, Y1, Y1
+	VCMPPD $0x00, 64(AX)(DX*8), Y0, Y2
+	VORPS  Y2, Y1, Y1
+	VCMPPD $0x00, 96(AX)(DX*8), Y0, Y2
+	VORPS  Y2, Y1, Y1
+	VPTEST Y1, Y1
+	JNE    few2
+	ADDQ   $0x10, DX
+	CMPQ   DX, CX
+	JLE    wide1
+few2:
+	ADDQ $0x0c, CX
+	CMPQ DX, CX
+	JG   done5
+loop3:
 	VCMPPD    $0x00, (AX)(DX*8), Y0, Y1
 	VMOVMSKPD Y1, BX
 	TESTL     BX, BX
-	JNE       found2
+	JNE       found4
 	ADDQ      $0x04, DX
 	CMPQ      DX, CX
-	JLE       loop1
-	JMP       done3
-found2:
+	JLE       loop3
+	JMP       done5
+found4:
 	TZCNTQ BX, BX
 	ADDQ   BX, DX
-done3:
+done5:
 	MOVQ DX, at+24(FP)
 	VZEROUPPER
 	RET
