@@ -19,14 +19,20 @@ func (in *Interpolation) pooled() string {
 		return ""
 	}
 	var rows []int
-	distinct := map[float64]bool{}
+	count := map[float64]int{}
 	for row := range in.Points.Rows() {
 		if in.Observed.Known(row) > 0 {
 			rows = append(rows, row)
-			distinct[in.Observed.X[row]] = true
+			count[in.Observed.X[row]]++
 		}
 	}
-	if len(rows) < pooledLeast || 2*len(distinct) > len(rows) {
+	shared := 0
+	for _, n := range count {
+		if n > 1 {
+			shared += n
+		}
+	}
+	if len(rows) < pooledLeast || 2*shared < len(rows) {
 		return ""
 	}
 	columns := in.Observed.Columns

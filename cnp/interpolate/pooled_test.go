@@ -27,8 +27,11 @@ func TestPooled(t *testing.T) {
 		text, want string
 		task       string
 	}{
-		"texts":              {text: "date,shop,y\n" + rows(3, 20, "2024-01-%02d,s%d,%d"), want: "the same date, and column shop"},
-		"numbers":            {text: "date,shop,y\n" + rows(2, 20, "2024-01-%02d,%d,%d"), want: "column shop tells them apart"},
+		"texts":   {text: "date,shop,y\n" + rows(3, 20, "2024-01-%02d,s%d,%d"), want: "the same date, and column shop"},
+		"numbers": {text: "date,shop,y\n" + rows(2, 20, "2024-01-%02d,%d,%d"), want: "column shop tells them apart"},
+		"one ends later": {text: "date,shop,y\n" + rows(2, 20, "2024-01-%02d,s%d,%d") + "2024-01-21,s0,1\n",
+			want: "the same date, and column shop"},
+		"a few taken twice":  {text: "date,day,y\n" + rows(1, 20, "2024-01-%02d,%d,%d") + "2024-01-20,1,2\n"},
 		"a task":             {text: "date,shop,y\n" + rows(1, 20, "2024-01-%02d,s%d,%d"), task: "shop"},
 		"one series":         {text: "date,shop,y\n" + rows(1, 20, "2024-01-%02d,s%d,%d")},
 		"values taken twice": {text: "date,shop,y\n" + strings.Repeat(rows(1, 20, "2024-01-%02d,s%d,%d"), 2)},
