@@ -18,9 +18,12 @@ import (
 const mapCells = 140
 
 // Axes returns the inputs of an interpolation along which a map of its targets extends. Of more than two these are the two that vary, as
-// in a grid at one depth.
+// in a grid at one depth. Its error says why Interpolation cannot draw such targets. The interpolation need not be fitted.
 func Axes(in *interpolate.Interpolation) (axes [2]int, err error) {
-	if in.Dx <= 2 {
+	switch {
+	case in.Da() > 0 && in.Dx >= 2:
+		return axes, fmt.Errorf("nobody knows %s at all places of the map", strings.Join(in.Auxiliary(), ", "))
+	case in.Dx <= 2:
 		return [2]int{0, 1}, nil
 	}
 	var vary []int
@@ -41,10 +44,12 @@ func Axes(in *interpolate.Interpolation) (axes [2]int, err error) {
 
 // Interpolation draws a table that was interpolated without a model: curves, a map of the plane or of a plane in space, or globes.
 func Interpolation(ctx context.Context, w io.Writer, format, title string, in *interpolate.Interpolation) error {
+	axes, err := Axes(in)
+	if err != nil {
+		return err
+	}
 	xs, ys := tabletask.Labels(in.Points, in.Observed.Columns.X, "x", in.Dx), in.Names()
 	switch {
-	case in.Da() > 0 && (in.Sphere || in.Dx >= 2):
-		return fmt.Errorf("nobody knows %s at all places of the map", strings.Join(in.Auxiliary(), ", "))
 	case in.Sphere:
 		return interpolatedGlobes(ctx, w, format, title, in)
 	case in.Dx == 1:
@@ -60,10 +65,6 @@ func Interpolation(ctx context.Context, w io.Writer, format, title string, in *i
 			curves = append(curves, curve)
 		}
 		return picture.WriteCurves(w, format, title, curves)
-	}
-	axes, err := Axes(in)
-	if err != nil {
-		return err
 	}
 	m := &picture.Map{XLabel: xs[axes[0]], YLabel: xs[axes[1]], Label: ys[0], Columns: mapCells, Rows: mapCells}
 	for k := range in.Dx {
