@@ -144,7 +144,7 @@ func (a *app) calibrated(ctx context.Context, f *calibrateFlags, model cnp.Model
 		}
 		return eval.Model(m)
 	}
-	report, done := a.bar("calibrating")
+	report, done := cli.Tasks(a.stderr, "calibrating", a.quiet, !a.json)
 	defer done()
 	options := func(part int, seed uint64) eval.Options {
 		opt := eval.Options{Tasks: n, Seed: seed}

@@ -152,7 +152,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		return err
 	}
 	start := time.Now()
-	report, done := a.bar("measuring")
+	report, done := cli.Tasks(a.stderr, "measuring", a.quiet, !a.json)
 	defer done()
 	e.opt.Progress = report
 	res, err := e.measure(ctx)

@@ -18,12 +18,9 @@ func (a *app) withProgress(ctx context.Context, what string) (context.Context, f
 	return cnp.WithProgress(ctx, report), done
 }
 
-// progress reports whether progress bars are drawn.
-func (a *app) progress() bool { return cli.Bars(a.stderr, a.quiet) }
-
 // bar returns what draws a progress bar, nil where none is drawn, and a function that removes it.
 func (a *app) bar(what string) (report func(done, total int), remove func()) {
-	if !a.progress() {
+	if !cli.Bars(a.stderr, a.quiet) {
 		return nil, func() {}
 	}
 	return cli.Bar(a.stderr, what)

@@ -113,18 +113,8 @@ func (a *app) selectGroup(cmd *cobra.Command, c selection.Config, args []string)
 	if c.Recipe, err = a.recipeOf(cmd.Flags(), args); err != nil {
 		return err
 	}
-	done := func() {}
-	if a.progress() {
-		what, report := "", func(int, int) {}
-		c.Progress = func(now string, at, total int) {
-			if now != what {
-				done()
-				what = now
-				report, done = a.bar(what)
-			}
-			report(at, total)
-		}
-	}
+	report, done := cli.Stages(a.stderr, a.quiet, !a.json)
+	c.Progress = report
 	rep, err := selection.Run(cmd.Context(), c)
 	done()
 	if errors.Is(err, context.Canceled) || cmd.Context().Err() != nil && err != nil {

@@ -79,27 +79,45 @@ func timeLeft(run time.Duration, done, rest int) string {
 }
 
 // Tasks is Bar where bars are drawn. Elsewhere it writes lines, unless lines is false, as a batch system has them: after ten seconds, and
-// every so often. What the first report says was done is what an earlier run did.
+// every so often. What the first report says was done is what an earlier run did. report is nil where nothing is shown.
 func Tasks(w io.Writer, what string, quiet, lines bool) (report func(done, total int), remove func()) {
+	stage, remove := Stages(w, quiet, lines)
+	if stage == nil {
+		return nil, remove
+	}
+	return func(done, total int) { stage(what, done, total) }, remove
+}
+
+// Stages is Tasks for work whose stages have names and tasks of their own, one stage after another.
+func Stages(w io.Writer, quiet, lines bool) (report func(what string, done, total int), remove func()) {
 	switch {
 	case Bars(w, quiet):
-		return Bar(w, what)
+		stage, draw, clear := "", func(int, int) {}, func() {}
+		return func(what string, done, total int) {
+			if what != stage {
+				clear()
+				stage = what
+				draw, clear = Bar(w, what)
+			}
+			draw(done, total)
+		}, func() { clear() }
 	case quiet || !lines:
 		return nil, func() {}
 	}
-	return taskLines(w, what, time.Now), func() {}
+	return taskLines(w, time.Now), func() {}
 }
 
-// taskLines returns what writes lines about tasks to w, with the time that is left. Several goroutines may call it.
-func taskLines(w io.Writer, what string, now func() time.Time) func(done, total int) {
+// taskLines returns what writes lines about tasks to w, with the time that is left. A stage begins with another name or total, or when no
+// more is done than at its beginning. Several goroutines may call it.
+func taskLines(w io.Writer, now func() time.Time) func(what string, done, total int) {
 	var mu sync.Mutex
-	last, begun, before := now(), time.Time{}, -1
-	return func(done, total int) {
+	last, begun, before, stage, all := now(), time.Time{}, -1, "", 0
+	return func(what string, done, total int) {
 		mu.Lock()
 		defer mu.Unlock()
 		at := now()
-		if before < 0 {
-			begun, before = at, done
+		if done <= before || before < 0 || what != stage || total != all {
+			begun, before, stage, all = at, done, what, total
 		}
 		if at.Sub(last) < usualGap(at.Sub(begun)) || done >= total {
 			return

@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,15 +43,37 @@ func TestStepLines(t *testing.T) {
 func TestTaskLines(t *testing.T) {
 	var out bytes.Buffer
 	clock := time.Unix(0, 0)
-	report := taskLines(&out, "table2", func() time.Time { return clock })
+	number := func(text string) float64 {
+		v, err := strconv.ParseFloat(text, 64)
+		require.NoError(t, err)
+		return v
+	}
+	lines := taskLines(&out, func() time.Time { return clock })
+	report := func(done, total int) { lines("table2", done, total) }
 	for done := 600; done <= 1000; done += 8 { // 600 by an earlier run; a task takes half a second
 		report(done, 1000)
 		clock = clock.Add(4 * time.Second)
 	}
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	require.Equal(t, "task 624 of 1000, 3 min left: table2", lines[0])
-	require.Regexp(t, "^task 9[0-9]+ of 1000, [0-9]+ s left: table2$", lines[len(lines)-1])
-	require.Less(t, len(lines), 20)
+	written := strings.Split(strings.TrimSpace(out.String()), "\n")
+	require.Equal(t, "task 624 of 1000, 3 min left: table2", written[0])
+	require.Regexp(t, "^task 9[0-9]+ of 1000, [0-9]+ s left: table2$", written[len(written)-1])
+	require.Less(t, len(written), 20)
+
+	out.Reset()
+	for _, what := range []string{"measuring", "measuring", "moving"} { // stages, of which each takes two minutes
+		for done := range 100 {
+			lines(what, done, 100)
+			clock = clock.Add(1200 * time.Millisecond)
+		}
+	}
+	found := regexp.MustCompile("(?m)^task ([0-9]+) of 100, ([0-9]+) s left: (.*)$").FindAllStringSubmatch(out.String(), -1)
+	require.Greater(t, len(found), 30, "%s", &out)
+	for _, line := range found {
+		done, left := number(line[1]), number(line[2])
+		require.InDelta(t, 120, left+1.2*done, 3, line[0])
+		require.Contains(t, []string{"measuring", "moving"}, line[3])
+	}
+	require.Equal(t, "moving", found[len(found)-1][3])
 
 	out.Reset()
 	report, _ = Tasks(&out, "table2", true, true)
