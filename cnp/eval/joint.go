@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
@@ -46,14 +47,30 @@ func densities[T cnp.Float](b *task.Tasks[T], p *cnp.Prediction[T]) []float64 {
 	return out
 }
 
-// Autoregressive is the density of a model of curves by the chain rule: every value is predicted given the context and
-// the values before it.
+// counted returns the true values of a batch, NaN for those that do not count. The chain rule passes over these: neither are they
+// scored, nor is what comes later told of them.
+func counted[T cnp.Float](b *task.Tasks[T]) []T {
+	counts := b.Counts()
+	if counts == nil {
+		return b.Y
+	}
+	y := slices.Clone(b.Y)
+	for i, ok := range counts {
+		if !ok {
+			y[i] = T(math.NaN())
+		}
+	}
+	return y
+}
+
+// Autoregressive is the density of a model of curves by the chain rule: every value that counts is predicted given the context and the
+// values before it.
 func Autoregressive[T cnp.Float](m cnp.CurvePredictor[T], chain cnp.Chain) Density[T] {
 	return func(ctx context.Context, b *task.Tasks[T]) ([]float64, error) {
 		if b.Curves == nil {
 			return nil, fmt.Errorf("eval: the chain rule for curves, on tasks that are images")
 		}
-		j, err := cnp.JointCurves(ctx, m, b.Curves, b.Y, chain)
+		j, err := cnp.JointCurves(ctx, m, b.Curves, counted(b), chain)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +95,7 @@ func Chained[T cnp.Float](m cnp.Model[T], chain cnp.Chain) Density[T] {
 		if !ok || b.Images == nil {
 			return nil, fmt.Errorf("eval: the chain rule for images, of a model of architecture %s", m.Config().Architecture)
 		}
-		j, err := cnp.JointImages(ctx, c, b.Images, b.Y, chain)
+		j, err := cnp.JointImages(ctx, c, b.Images, counted(b), chain)
 		if err != nil {
 			return nil, err
 		}

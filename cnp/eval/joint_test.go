@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,6 +74,40 @@ type matern struct{ t *testing.T }
 
 func (m matern) Predict(ctx context.Context, b *cnp.Batch[float32]) (*cnp.Prediction[float32], error) {
 	return Oracle[float32](task.GP{Kernel: task.Matern52(0.25), Jitter: 0.05})(ctx, &task.Tasks[float32]{Curves: b})
+}
+
+// TestJointCounts: the chain rule passes over values that do not count, such as those of the context, and what they are does not matter.
+func TestJointCounts(t *testing.T) {
+	src := task.BenchmarkSource[float32]{Process: "matern", Dx: 1}
+	b, err := src.Batch(2, 2, 0)
+	require.NoError(t, err)
+	chain := Autoregressive(matern{t}, cnp.Chain{Order: cnp.OrderGiven})
+	nt := b.Curves.Nt
+	shorter := *b.Curves // without every second target
+	shorter.Nt, shorter.XTarget = nt/2, nil
+	some := task.Tasks[float32]{Curves: &shorter}
+	for i := range 2 * nt {
+		known := i%nt%2 == 1 && i%nt/2 < nt/2
+		b.Known = append(b.Known, known)
+		if known {
+			shorter.XTarget, some.Y = append(shorter.XTarget, b.Curves.XTarget[i]), append(some.Y, b.Y[i])
+		}
+	}
+	want, err := chain(t.Context(), &some)
+	require.NoError(t, err)
+	for i, known := range b.Known {
+		if !known {
+			b.Y[i] = 1e6
+		}
+	}
+	before := slices.Clone(b.Y)
+	got, err := chain(t.Context(), b)
+	require.NoError(t, err)
+	require.InDeltaSlice(t, want, got, 1e-3)
+	require.Equal(t, before, b.Y)
+	alone, err := Independent(Oracle[float32](task.GP{Kernel: task.Matern52(0.25), Jitter: 0.05}))(t.Context(), b)
+	require.NoError(t, err)
+	require.Greater(t, got[0]+got[1], alone[0]+alone[1])
 }
 
 // TestTally: the error is that of the mean over batches.
