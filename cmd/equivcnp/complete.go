@@ -284,6 +284,9 @@ func (c *completing) describe() (*completeResult, error) {
 	}
 	sum, n := c.p.LogDensity(im.Pix, known)
 	likelihood, mse := sum/float64(n), raster.MeanSquare(c.p.Mean, im.Pix)
+	if note := predict.ImageMisfit(c.p, im.Pix, c.mask); f.mask == "" && note != "" { // behind a mask may be anything
+		r.Cautions = append(r.Cautions, note)
+	}
 	name := string(cfg.Architecture)
 	if cfg.Group != "" {
 		name = cfg.Group

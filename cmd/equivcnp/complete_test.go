@@ -7,7 +7,9 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +121,20 @@ func TestCompleteRate(t *testing.T) {
 	require.NotEqual(t, files["a.png"], files["c.png"])
 }
 
+// TestCompleteMisfit: a model of digits says that it does not know noise, unless a mask hides what nobody has to know.
+func TestCompleteMisfit(t *testing.T) {
+	b := newBench(t)
+	noise, rng := image.NewGray(image.Rect(0, 0, 24, 24)), rand.New(rand.NewPCG(1, 2))
+	for i := range noise.Pix {
+		noise.Pix[i] = uint8(rng.IntN(256))
+	}
+	b.writeImage("in.png", noise)
+	args := []string{"complete", "--model", "digits-T2-small", "--image", "@in.png", "--out", "@out.png", "--json"}
+	const note = "do not trust this completion: "
+	require.Contains(t, strings.Join(decode[completeResult](t, b.ok(append(args, "--rate", "0.5")...)).Notes, "\n"), note)
+	require.NotContains(t, strings.Join(decode[completeResult](t, b.ok(append(args, "--mask", "@in.png")...)).Notes, "\n"), note)
+}
+
 // Every kind of image file is completed, or refused with a reason.
 func TestCompleteImages(t *testing.T) {
 	b := newBench(t)
@@ -159,6 +175,9 @@ func TestCompleteImages(t *testing.T) {
 			args := []string{"complete", "--model", "@" + c.model + ".safetensors", "--image", "@in.png", "--rate", "0.5",
 				"--out", "@out.png"}
 			got := decode[completeResult](t, b.ok(append(args, "--json")...))
+			got.Notes = slices.DeleteFunc(got.Notes, func(note string) bool { // the models know nothing yet
+				return strings.HasPrefix(note, "do not trust this completion: ")
+			})
 			require.Len(t, got.Notes, len(c.notes))
 			text := b.ok(args...)
 			for i, words := range c.notes {
