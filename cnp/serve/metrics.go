@@ -36,7 +36,7 @@ type metrics struct {
 }
 
 // reasons are the labels of the counter of refused requests.
-var reasons = []string{"queue", "deadline", "bytes", "share", "memory", "size", "connections", "token"}
+var reasons = []string{"queue", "deadline", "bytes", "share", "memory", "size", "connections", "token", "origin"}
 
 func newMetrics(opt Options) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}

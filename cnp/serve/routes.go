@@ -108,11 +108,32 @@ func open(path string) bool {
 		"/grpc.health.v1.Health/")
 }
 
-// guard asks for the token, and tells clients of a server that stops to connect elsewhere next time.
+// foreign reports that a browser posts something for a page of another origin without having asked whether it may. The page could not read
+// the answer, but it could make a server compute that only its user reaches. Before other types of content than these browsers ask, which
+// nothing here allows, but a proxy may.
+func foreign(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); r.Method != http.MethodPost || site != "cross-site" && site != "same-site" {
+		return false
+	}
+	content, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	switch strings.ToLower(strings.TrimSpace(content)) {
+	case "", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data":
+		return true
+	}
+	return false
+}
+
+// guard asks for the token, refuses what comes from pages of other origins, and tells clients of a server that stops to connect elsewhere next time.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.draining.Load() && r.ProtoMajor == 1 {
 			w.Header().Set("Connection", "close")
+		}
+		if foreign(r) {
+			s.metrics.refused.WithLabelValues("origin").Inc()
+			writeFailure(w, r, &failure{status: http.StatusForbidden, code: connect.CodePermissionDenied,
+				text: "a browser sends this for a page of another origin"})
+			return
 		}
 		if token := s.token.Load(); token != nil && !open(r.URL.Path) && !token.fits(r.Header.Get("Authorization")) {
 			s.metrics.refused.WithLabelValues("token").Inc()
