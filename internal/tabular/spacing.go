@@ -21,6 +21,7 @@ type Spacing struct {
 	anchor anchor    // of a month, from which dates lie so many
 	days   float64   // behind it
 	week   []float64 // instead of by, days from a week's first to those of its days that occur
+	dates  []float64 // instead of by, days from a month's first to those of its days that occur, see inDates
 
 	decimals int // of all numbers, -1 for many
 }
@@ -52,7 +53,8 @@ const (
 
 // SpacingOf returns the usual distance of the values of some series, each of different values, ascending, on a clock or, where it is nil,
 // of numbers: their median, or its mean with those that are like it. Where all values are dates of the same day of a month, or nearly,
-// it is one of months, and of days that leave out days of a week, one of days that do. Without two values in a series it is nil.
+// it is one of months, of days that leave out days of a week, one of days that do, and of the same few days of each month, one of those.
+// Without two values in a series it is nil.
 func SpacingOf(series [][]float64, clock *Clock) *Spacing {
 	s := &Spacing{clock: clock, decimals: -1}
 	var distances []float64
@@ -67,7 +69,7 @@ func SpacingOf(series [][]float64, clock *Clock) *Spacing {
 	slices.Sort(distances)
 	if s.by = distances[(len(distances)-1)/2]; clock != nil {
 		s.wholes(distances)
-		if s.inMonths(series, len(distances)) || s.inWeeks(series) {
+		if s.inMonths(series, len(distances)) || s.inWeeks(series) || s.inDates(series) {
 			return s
 		}
 	} else {
@@ -219,6 +221,8 @@ func (s *Spacing) After(last float64, steps int) float64 {
 		return s.afterMonths(s.clock.Days(last), steps)
 	case s.week != nil:
 		return s.afterDays(s.clock.Days(last), steps)
+	case s.dates != nil:
+		return s.afterDates(s.clock.Days(last), steps)
 	}
 	by := float64(steps) * s.by
 	if s.clock != nil {
@@ -251,6 +255,8 @@ func (s *Spacing) Season() int {
 		return 12 / s.months
 	case s.week != nil:
 		return len(s.week)
+	case s.dates != nil:
+		return 12 * len(s.dates)
 	case s.months > 0 || s.clock == nil:
 		return 0
 	}
@@ -265,7 +271,10 @@ func (s *Spacing) Season() int {
 // Steps is how many steps a length has, in the unit of the values.
 func (s *Spacing) Steps(length float64) float64 {
 	if s.months > 0 {
-		return s.clock.Seconds(length) / 86400 / (365.2425 / 12 * float64(s.months))
+		return s.clock.Seconds(length) / 86400 / (meanMonth * float64(s.months))
+	}
+	if s.dates != nil {
+		return s.clock.Seconds(length) / 86400 * float64(len(s.dates)) / meanMonth
 	}
 	steps := length / s.by
 	if s.week != nil {
@@ -352,6 +361,16 @@ func (s *Spacing) String() string {
 			}
 		}
 		return "1 day without " + strings.Join(names, " and ")
+	case s.dates != nil:
+		var days []string
+		for _, d := range s.dates {
+			if d == lastDate {
+				days = append(days, "the last")
+				continue
+			}
+			days = append(days, strconv.Itoa(int(d)+1))
+		}
+		return "days " + strings.Join(days[:len(days)-1], ", ") + " and " + days[len(days)-1] + " of each month"
 	case s.clock == nil:
 		return strconv.FormatFloat(s.by, 'g', 6, 64)
 	}
