@@ -108,9 +108,9 @@ func open(path string) bool {
 		"/grpc.health.v1.Health/")
 }
 
-// foreign reports that a browser posts something for a page of another origin without having asked whether it may. The page could not read
-// the answer, but it could make a server compute that only its user reaches. Before other types of content than these browsers ask, which
-// nothing here allows, but a proxy may.
+// foreign reports that a browser posts something for a page of another origin without having asked whether it may. The page could not
+// read the answer, but it could make a server compute that only its user reaches. Before other types of content than these browsers ask,
+// which nothing here allows, but a proxy may.
 func foreign(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); r.Method != http.MethodPost || site != "cross-site" && site != "same-site" {
 		return false
@@ -123,7 +123,8 @@ func foreign(r *http.Request) bool {
 	return false
 }
 
-// guard asks for the token, refuses what comes from pages of other origins, and tells clients of a server that stops to connect elsewhere next time.
+// guard asks for the token, refuses what comes from pages of other origins, and tells clients of a server that stops to connect elsewhere
+// next time.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.draining.Load() && r.ProtoMajor == 1 {
