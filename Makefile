@@ -124,7 +124,7 @@ cross: ## build for every platform
 # the Beam pipeline, which nothing else here holds to the rest. For arm64 vet compares assembly with its declarations, and the tests of the step
 # arm64 link it.
 platforms: ## look for errors on every kind of platform
-	cd asm && $(GO) run ./typecheck -dir .. darwin/arm64 windows/amd64 linux/386 js/wasm
+	cd asm && $(GO) run ./typecheck -dir .. darwin/arm64 freebsd/amd64 windows/amd64 linux/386 js/wasm
 	cd asm && $(GO) run ./typecheck -dir ../beam linux/amd64
 	export GOOS=linux GOARCH=arm64 CGO_ENABLED=0; $(GO) vet $$($(GO) list -f '{{if .SFiles}}{{.ImportPath}}{{end}}' ./...)
 

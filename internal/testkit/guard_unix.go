@@ -3,8 +3,9 @@
 package testkit
 
 import (
-	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // Guarded reports whether AtEnd and AtStart protect the memory around their slices.
@@ -13,19 +14,19 @@ const Guarded = true
 // guarded maps whole pages for at least size bytes between two unreadable ones.
 func guarded(t testing.TB, size int) []byte {
 	t.Helper()
-	page := syscall.Getpagesize()
+	page := unix.Getpagesize()
 	inner := max((size+page-1)/page, 1) * page
-	m, err := syscall.Mmap(-1, 0, inner+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	m, err := unix.Mmap(-1, 0, inner+2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		t.Fatalf("testkit: mmap: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := syscall.Munmap(m); err != nil {
+		if err := unix.Munmap(m); err != nil {
 			t.Errorf("testkit: munmap: %v", err)
 		}
 	})
 	for _, guard := range [][]byte{m[:page], m[page+inner:]} {
-		if err := syscall.Mprotect(guard, syscall.PROT_NONE); err != nil {
+		if err := unix.Mprotect(guard, unix.PROT_NONE); err != nil {
 			t.Fatalf("testkit: mprotect: %v", err)
 		}
 	}
