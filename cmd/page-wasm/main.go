@@ -59,6 +59,11 @@ func write(out string, models []string) error {
 	if err := os.WriteFile(index, changed, 0o666); err != nil {
 		return err
 	}
+	for _, file := range []string{"LICENSE", "NOTICES.txt"} { // of the engine, which contains what they name
+		if err := copyFile(filepath.Join(out, file), file); err != nil {
+			return err
+		}
+	}
 	if err := buildEngine(filepath.Join(out, "page")); err != nil {
 		return fmt.Errorf("the engine: %w", err)
 	}
