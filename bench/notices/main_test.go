@@ -17,7 +17,9 @@ func TestNotices(t *testing.T) {
 	have, err := os.ReadFile(filepath.Join(root, name))
 	require.NoError(t, err)
 	require.True(t, string(want) == string(have), "%s is not what is linked: run go run ./bench/notices -update", name)
-	for _, of := range []string{": LICENSE-SIL\n", ": zstd/internal/xxhash/LICENSE.txt\n", "github.com/inconshreveable/mousetrap v", ": licenses/ftl.txt\n"} {
+	for _, of := range []string{
+		": LICENSE-SIL\n", ": zstd/internal/xxhash/LICENSE.txt\n", "github.com/inconshreveable/mousetrap v", ": licenses/ftl.txt\n",
+	} {
 		require.Contains(t, string(have), of)
 	}
 	require.NotContains(t, strings.ToLower(string(have)), "affero general public")

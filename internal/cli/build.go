@@ -4,13 +4,13 @@ import (
 	"runtime/debug"
 )
 
-// packaged is the version that a packager gives the linker, who builds from an archive of files in which the Go command finds none:
+// packaged is the version that a packager gives the linker, who builds from an archive of files, in which the Go command finds none:
 //
 //	go build -ldflags "-X github.com/equivcnp/equivcnp/internal/cli.packaged=v0.1.0" ./cmd/equivcnp
 var packaged string
 
-// BuildVersion returns the version that a packager named, else the one of the module as the Go command recorded it: a tag, or a pseudo-version
-// that ends with the revision. It is (devel) where neither exists.
+// BuildVersion returns the version that a packager named, else the one of the module as the Go command recorded it: a tag, or a
+// pseudo-version that ends with the revision. It is (devel) where neither exists.
 func BuildVersion() string {
 	if packaged != "" {
 		return packaged

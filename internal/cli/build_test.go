@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPackagedVersion: what a packager gives the linker is the version, and those who tell packagers how name the variable that there is: a
-// linker says nothing of one that does not exist.
+// TestPackagedVersion: what a packager gives the linker is the version, and the pages that tell packagers how name that variable: a linker
+// says nothing of one that does not exist.
 func TestPackagedVersion(t *testing.T) {
 	require.NotEmpty(t, BuildVersion())
 	packaged = "v0.1.0"
