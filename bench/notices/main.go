@@ -33,7 +33,8 @@ var programs = []struct{ os, arch, dir string }{
 // chosen are files that a module's licence refers to, the one of its alternatives that we take.
 var chosen = map[string][]string{"github.com/golang/freetype": {"licenses/ftl.txt"}}
 
-const preamble = `The program equivcnp, and the engine of its page as WebAssembly, contain code and fonts of others, under the conditions below.
+const preamble = `The program equivcnp, and the engine of its page as WebAssembly, contain code and fonts of others,
+under the conditions below.
 Those of this repository itself are in LICENSE; those of Go's runtime and standard library are the same text as of golang.org/x/sys.
 "go run ./bench/notices -update" writes this file.
 `
