@@ -188,5 +188,5 @@ func TestCategories(t *testing.T) {
 	write("other.csv", "land,lake", false)
 	status, _, errs := b.run("predict", "--model", "@a.safetensors", "--in", "@other.csv", "--out", "@out.csv")
 	require.NotZero(t, status)
-	require.Contains(t, errs, `"lake" is not one of the categories of "kind" that the model knows: land, sea`)
+	require.Contains(t, errs, `"lake" is not one of the known categories of "kind": land, sea`)
 }

@@ -122,6 +122,17 @@ func (t *Table) texts(column int) ([]string, error) {
 	return out, nil
 }
 
+// listedMost is how many texts a message names.
+const listedMost = 12
+
+// listed names texts, of many the first ones.
+func listed(texts []string) string {
+	if more := len(texts) - listedMost; more > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(texts[:listedMost], ", "), more)
+	}
+	return strings.Join(texts, ", ")
+}
+
 // spread appends the columns of a column's texts, unless the table has them already.
 func (t *Table) spread(column int, texts []string) error {
 	name := t.Header[column]
@@ -137,8 +148,8 @@ func (t *Table) spread(column int, texts []string) error {
 			cell = date // files of models may have it
 		}
 		if cell != "" && !slices.Contains(texts, cell) {
-			return t.Errorf(row, column, "%w: %s is not one of the categories of %s that the model knows: %s", ErrCell, quote(cell),
-				quote(name), strings.Join(texts, ", "))
+			return t.Errorf(row, column, "%w: %s is not one of the known categories of %s: %s", ErrCell, quote(cell), quote(name),
+				listed(texts))
 		}
 		for _, c := range fresh {
 			switch {

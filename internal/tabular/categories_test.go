@@ -1,6 +1,7 @@
 package tabular
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -40,7 +41,7 @@ func TestCategories(t *testing.T) {
 	_, err = table.Categories([]string{"kind=land", "kind=sea"})
 	require.ErrorIs(t, err, ErrCell)
 	require.ErrorContains(t, err, `a.csv:5:3`)
-	require.ErrorContains(t, err, `"7" is not one of the categories of "kind" that the model knows: land, sea`)
+	require.ErrorContains(t, err, `"7" is not one of the known categories of "kind": land, sea`)
 	table = read("kind,y\nland,1\n")
 	names, err := table.Categories([]string{"kind=lake", "kind=land", "kind=sea"})
 	require.NoError(t, err)
@@ -90,5 +91,20 @@ func TestCategoriesLikeDates(t *testing.T) {
 	require.Equal(t, []string{"code=2024W06", "code=old"}, names)
 	require.NoError(t, read("x,code\n1,2024W06\n2,2024W06\n").KnownCategories(names))
 	require.NoError(t, read("x,code\n1,2024W06\n").KnownCategories([]string{"code=2024-02-05"}))
-	require.ErrorContains(t, read("x,code\n1,2024W07\n").KnownCategories(names), `"2024W07" is not one of the categories of "code"`)
+	require.ErrorContains(t, read("x,code\n1,2024W07\n").KnownCategories(names), `"2024W07" is not one of the known categories of "code"`)
+}
+
+// TestUnknownCategoryOfMany names some of the texts that are known, not all of hundreds.
+func TestUnknownCategoryOfMany(t *testing.T) {
+	table, err := Decode([]byte("station,y\ns99,1\n"), "a.csv")
+	require.NoError(t, err)
+	var names []string
+	for i := range 50 {
+		names = append(names, fmt.Sprintf("station=s%02d", i))
+	}
+	_, err = table.Categories(names)
+	require.ErrorIs(t, err, ErrCell)
+	require.ErrorContains(t, err, `"s99" is not one of the known categories of "station": s00, s01, s02,`)
+	require.ErrorContains(t, err, "s11 and 38 more")
+	require.NotContains(t, err.Error(), "s12")
 }
