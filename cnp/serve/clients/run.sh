@@ -30,7 +30,7 @@ have() {
 build=$(sed -n 's|^RUN \(CGO_ENABLED=0 go build .*\) -o /equivcnp .*|\1|p' "$root/deploy/Dockerfile")
 [ -n "$build" ] || fail "deploy/Dockerfile does not say how the program is built"
 mkdir "$work/image"
-(cd "$root" && eval "$build -o $work/image/equivcnp ./cmd/equivcnp")
+(cd "$root" && VERSION= && eval "$build -o $work/image/equivcnp ./cmd/equivcnp") # the Dockerfile's argument, of which this is the default
 ln "$work/image/equivcnp" "$work/equivcnp"
 (cd ../tools && go build -o "$work/" github.com/fullstorydev/grpcurl/cmd/grpcurl github.com/tsenart/vegeta/v12)
 : >"$work/log" # read before the server may have begun
